@@ -93,6 +93,7 @@ class Connections:
 
         connection = socket.create_connection((self._host, self._port), self._timeout_s)
         try:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             transport = paramiko.Transport(connection)
             transport.banner_timeout = transport.auth_timeout = self._timeout_s
             options = transport.get_security_options()

@@ -7,7 +7,6 @@ Source: draft-ietf-secsh-filexfer-02 (version 3); OpenSSH's PROTOCOL, 4.9 (users
 
 from __future__ import annotations
 
-import stat
 import struct
 from typing import NamedTuple, Protocol
 
@@ -19,8 +18,10 @@ _EXTENDED, _VERSION, _STATUS = 200, 2, 101
 _END = 1  # status at the end of a file or of a listing
 _NAMES_BY_ID = b"users-groups-by-id@openssh.com"
 _U32, _U64, _HEAD = struct.Struct(">I"), struct.Struct(">Q"), struct.Struct(">IBI")
-_USUAL = struct.Struct(">IQIIIII")  # attributes as OpenSSH sends them: all four kinds, none extended
-_SIZE, _OWNERS, _MODE, _TIMES, _MORE, _ALL = 0x1, 0x2, 0x4, 0x8, 0x80000000, 0xF
+_SIZE, _OWNERS, _MODE, _TIMES, _MORE = 0x1, 0x2, 0x4, 0x8, 0x80000000
+# Attributes as OpenSSH sends them: all four kinds, and none extended.
+_ALL, _USUAL = _U32.pack(0xF), struct.Struct(">QIII4xI")
+_USUAL_END = len(_ALL) + _USUAL.size
 _OPEN_TO_READ = struct.pack(">II", 1, 0)  # read only; no attributes
 _RECEIVED_BYTES = 1 << 17
 _MOST_BYTES = 1 << 24  # of an answer
@@ -30,6 +31,7 @@ _REFUSED = {
     3: (FailReason.NO_PERMISSION, "access denied"),
     5: (FailReason.IO_ERROR, "its name is refused by the server"),
 }
+_NOT_ENTRIES = frozenset({b".", b".."})
 _LOST = frozenset({6, 7})  # statuses: no connection
 
 
@@ -49,18 +51,10 @@ class Attributes(NamedTuple):
     mode: int
     mtime: int
 
-    @property
-    def is_folder(self) -> bool:
-        """Whether it is a folder."""
-        return stat.S_ISDIR(self.mode)
 
 
-class Listed(NamedTuple):
-    """One entry of a listing; ``line`` is for people, as ``ls -l`` prints it."""
-
-    name: bytes
-    line: bytes
-    attributes: Attributes
+# One entry of a listing: its name, a line for people as ``ls -l`` prints it, and its attributes.
+Listed = tuple[bytes, bytes, Attributes]
 
 
 class SftpRequests:
@@ -71,7 +65,8 @@ class SftpRequests:
         self._received = bytearray()
         self._answers: dict[int, tuple[int, bytes]] = {}
         self._dropped: set[int] = set()
-        self._n_sent = 0
+        self._n_put = 0
+        self._unsent = bytearray()
         channel.sendall(struct.pack(">IBI", 5, _INIT, 3))
         kind, body = self._packet()
         if kind != _VERSION:
@@ -84,44 +79,44 @@ class SftpRequests:
 
     def check_folder(self, path: bytes) -> None:
         """Open a folder, and close it without listing it; it may be a link to one."""
-        self._close(self._handle(self._send(_OPENDIR, _packed(path))))
+        self._close(self._handle(self._put(_OPENDIR, _packed(path))))
 
     def entries(self, path: bytes) -> list[Listed]:
         """Return the entries of a folder except ``.`` and ``..``, with links as links."""
-        handle = self._handle(self._send(_OPENDIR, _packed(path)))
+        handle = self._handle(self._put(_OPENDIR, _packed(path)))
         found: list[Listed] = []
         waiting: list[int] = []
-        n_ahead = 2  # most folders need one answer with entries and one that says that there are no more
+        n_ahead = 3  # OpenSSH sends 100 entries at a time, and says in an answer of its own that there are no more
         try:
             while True:
-                while len(waiting) < n_ahead:
-                    waiting.append(self._send(_READDIR, _packed(handle)))
+                if not waiting:
+                    waiting = [self._put(_READDIR, _packed(handle)) for _ in range(n_ahead)]
+                    n_ahead = min(2 * n_ahead, _MOST_LISTINGS)
                 kind, body = self._answer(waiting.pop(0))
                 if kind == _STATUS:
                     if _status(body) == _END:
                         return found
                     raise _refusal(body)
                 found += _listed(body)
-                n_ahead = min(2 * n_ahead, _MOST_LISTINGS)
         finally:
             self._dropped.update(waiting)
             self._close(handle)
 
     def attributes(self, path: bytes) -> Attributes:
         """Return the attributes of a path; of a link, its own."""
-        return self._attributes(self._send(_LSTAT, _packed(path)))
+        return self._attributes(self._put(_LSTAT, _packed(path)))
 
     def open(self, path: bytes) -> bytes:
         """Open a file to read it; return its handle."""
-        return self._handle(self._send(_OPEN, _packed(path) + _OPEN_TO_READ))
+        return self._handle(self._put(_OPEN, _packed(path) + _OPEN_TO_READ))
 
     def attributes_of(self, handle: bytes) -> Attributes:
         """Return the attributes of an open file."""
-        return self._attributes(self._send(_FSTAT, _packed(handle)))
+        return self._attributes(self._put(_FSTAT, _packed(handle)))
 
     def ask_bytes(self, handle: bytes, start: int, n_bytes: int) -> int:
         """Request a part of an open file; return the number of the request."""
-        return self._send(_READ, _packed(handle) + _U64.pack(start) + _U32.pack(n_bytes))
+        return self._put(_READ, _packed(handle) + _U64.pack(start) + _U32.pack(n_bytes))
 
     def bytes_of(self, request: int) -> bytes:
         """Return the part requested, which may be shorter; none at the end of the file."""
@@ -146,7 +141,7 @@ class SftpRequests:
     def names(self, uid: int, gid: int) -> tuple[str, str]:
         """Return the server's names of a user and a group; empty where it has none."""
         body = _packed(_NAMES_BY_ID) + _packed(_U32.pack(uid)) + _packed(_U32.pack(gid))
-        kind, body = self._answer(self._send(_EXTENDED, body))
+        kind, body = self._answer(self._put(_EXTENDED, body))
         if kind == _STATUS:
             return "", ""
         users, at = _text(body, 0)
@@ -154,12 +149,16 @@ class SftpRequests:
         user, group = (_text(names, 0)[0].decode("utf-8", "replace") for names in (users, groups))
         return user, group
 
-    def _send(self, kind: int, body: bytes) -> int:
-        self._n_sent = self._n_sent + 1 & 0xFFFFFFFF
-        self._channel.sendall(_HEAD.pack(len(body) + 5, kind, self._n_sent) + body)
-        return self._n_sent
+    def _put(self, kind: int, body: bytes) -> int:
+        """Put a request into what is sent next; return its number."""
+        self._n_put = self._n_put + 1 & 0xFFFFFFFF
+        self._unsent += _HEAD.pack(len(body) + 5, kind, self._n_put) + body
+        return self._n_put
 
     def _answer(self, request: int) -> tuple[int, bytes]:
+        if self._unsent:  # in one packet, since each costs as much as hundreds of entries of a listing
+            unsent, self._unsent = bytes(self._unsent), bytearray()
+            self._channel.sendall(unsent)
         while request not in self._answers:
             kind, body = self._packet()
             number, body = _U32.unpack_from(body)[0], body[4:]
@@ -199,7 +198,7 @@ class SftpRequests:
         return _attributes(body, 0)[0]
 
     def _close(self, handle: bytes) -> None:
-        self._dropped.add(self._send(_CLOSE, _packed(handle)))
+        self._dropped.add(self._put(_CLOSE, _packed(handle)))
 
 
 def _packed(text: bytes) -> bytes:
@@ -225,22 +224,21 @@ def _refusal(body: bytes) -> RefusedError | UnansweredError:
 
 
 def _listed(body: bytes) -> list[Listed]:
-    found, at = [], _U32.size
-    for _ in range(_U32.unpack_from(body)[0]):
+    found, at = [], 4
+    for _ in range(_status(body)):
         name, at = _text(body, at)
         line, at = _text(body, at)
         attributes, at = _attributes(body, at)
-        if name not in {b".", b".."}:
-            found.append(Listed(name, line, attributes))
+        if name not in _NOT_ENTRIES:
+            found.append((name, line, attributes))
     return found
 
 
 def _attributes(body: bytes, at: int) -> tuple[Attributes, int]:
     """Return the attributes at a position, and where they end."""
+    if body[at : at + 4] == _ALL:
+        return Attributes._make(_USUAL.unpack_from(body, at + 4)), at + _USUAL_END
     flags = _U32.unpack_from(body, at)[0]
-    if flags == _ALL:
-        _, size, uid, gid, mode, _, mtime = _USUAL.unpack_from(body, at)
-        return Attributes(size, uid, gid, mode, mtime), at + _USUAL.size
     if not flags & _SIZE or not flags & _MODE:
         raise RefusedError(FailReason.IO_ERROR, "the server does not say what is a file, and how large it is")
     size, at = _U64.unpack_from(body, at + 4)[0], at + 12

@@ -96,24 +96,13 @@ class SftpShare:
 
     def _entry(self, base: bytes, listed: Listed, *, has_names: bool) -> Entry:
         name, line, (size, uid, gid, mode, mtime) = listed
+        number, bits, is_folder, skip = _kind(uid, gid, mode)
+        time_ns = mtime * _SECOND
         owner, readers = ("", ()) if has_names else _access_of_line(line, uid, gid, mode)
         source = SourceFile(
-            root=self.root,
-            path=base + name,
-            size=size,
-            mtime_ns=mtime * _SECOND,
-            ctime_ns=mtime * _SECOND,
-            inode=_rights_number(uid, gid, mode),
-            device=0,
-            mode=stat.S_IMODE(mode),
-            uid=uid,
-            owner=owner,
-            readers=readers,
+            self.root, base + name, size, time_ns, time_ns, number, 0, bits, uid, owner, readers
         )
-        skip = None
-        if not stat.S_ISREG(mode):
-            skip = SkipReason.SYMLINK if stat.S_ISLNK(mode) else SkipReason.NOT_REGULAR
-        return Entry(source, is_folder=stat.S_ISDIR(mode), skip=skip)
+        return Entry(source, is_folder, skip)
 
     def _with_access(self, source: SourceFile, requests: SftpRequests, now: Attributes) -> SourceFile:
         """Return the file with owner and readers, by name where the server or its listing gives names."""
@@ -173,15 +162,22 @@ class _SftpFile:
 
 
 def _compare(now: Attributes, source: SourceFile) -> None:
-    state = (now.size, now.mtime * _SECOND, _rights_number(now.uid, now.gid, now.mode))
+    state = (now.size, now.mtime * _SECOND, _kind(now.uid, now.gid, now.mode)[0])
     if state != (source.size, source.mtime_ns, source.inode) or not stat.S_ISREG(now.mode):
         raise RefusedError(FailReason.CHANGED, "not the file that was crawled")
 
 
 @lru_cache(_N_NAMES)
-def _rights_number(uid: int, gid: int, mode: int) -> int:
-    """Return what is used as the inode, which SFTP does not have: a file with new rights is read again."""
-    return identity_number(str(uid), str(gid), str(mode))
+def _kind(uid: int, gid: int, mode: int) -> tuple[int, int, bool, SkipReason | None]:
+    """Return the inode, the mode bits, whether it is a folder, and why it is skipped.
+
+    SFTP has no inodes: a number of owner and rights takes its place, so that a file with new ones is read again.
+    """
+    skip = None if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else SkipReason.NOT_REGULAR
+    if stat.S_ISLNK(mode):
+        skip = SkipReason.SYMLINK
+    number = identity_number(str(uid), str(gid), str(mode))
+    return number, stat.S_IMODE(mode), stat.S_ISDIR(mode), skip
 
 
 @lru_cache(_N_NAMES)
