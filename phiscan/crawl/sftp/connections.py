@@ -79,7 +79,8 @@ class Connections:
         self._local.transport = transport
         if is_closed:
             self._drop()
-            raise UnansweredError("the connection was closed", is_gone=True)
+            message = "the connection was closed"
+            raise UnansweredError(message, is_gone=True)
         _check_host_key(transport, self._host_name, self._credentials.host_key, self._known_hosts)
         _sign_in(transport, self._credentials)
         channel = transport.open_session(timeout=self._timeout_s)
@@ -97,10 +98,15 @@ class Connections:
             transport = paramiko.Transport(connection)
             transport.banner_timeout = transport.auth_timeout = self._timeout_s
             options = transport.get_security_options()
-            options.ciphers = (*_FIRST_CIPHERS, *(one for one in options.ciphers if one not in _FIRST_CIPHERS))
+            options.ciphers = (
+                *_FIRST_CIPHERS,
+                *(one for one in options.ciphers if one not in _FIRST_CIPHERS),
+            )
             # The server presents one key only: preferably one of a kind that is known.
             known = () if self._credentials.host_key else self._known_hosts.lookup(self._host_name) or ()
-            kinds = [kind for kind in options.key_types if any(kind.startswith(_family(one)) for one in known)]
+            kinds = [
+                kind for kind in options.key_types if any(kind.startswith(_family(one)) for one in known)
+            ]
             options.key_types = (*kinds, *(kind for kind in options.key_types if kind not in kinds))
             transport.start_client(timeout=self._timeout_s)
         except BaseException:
@@ -187,17 +193,19 @@ def _private_key(name: str, passphrase: str) -> paramiko.PKey:
 
     path = Path(name).expanduser()
     try:
-        if path.stat().st_mode & _PRIVATE:
-            raise RefusedError(FailReason.IO_ERROR, "others may read key_file; expected mode 0600")
+        is_private = not path.stat().st_mode & _PRIVATE
         try:
-            return paramiko.PKey.from_path(path)
+            key = paramiko.PKey.from_path(path)
         except (TypeError, paramiko.PasswordRequiredException):  # encrypted
-            return paramiko.PKey.from_path(path, passphrase)
-    except PhiscanError:
-        raise
+            key = paramiko.PKey.from_path(path, passphrase)
     except Exception as error:  # noqa: BLE001 (of several libraries; their messages may quote the file)
-        detail = f"key_file cannot be read ({type(error).__name__}); expected a private key of OpenSSH or in PEM"
+        detail = (
+            f"key_file cannot be read ({type(error).__name__}); expected a private key of OpenSSH or in PEM"
+        )
         raise RefusedError(FailReason.IO_ERROR, detail) from None
+    if not is_private:
+        raise RefusedError(FailReason.IO_ERROR, "others may read key_file; expected mode 0600")
+    return key
 
 
 def _family(kind: str) -> str:

@@ -52,7 +52,6 @@ class Attributes(NamedTuple):
     mtime: int
 
 
-
 # One entry of a listing: its name, a line for people as ``ls -l`` prints it, and its attributes.
 Listed = tuple[bytes, bytes, Attributes]
 
@@ -86,7 +85,9 @@ class SftpRequests:
         handle = self._handle(self._put(_OPENDIR, _packed(path)))
         found: list[Listed] = []
         waiting: list[int] = []
-        n_ahead = 3  # OpenSSH sends 100 entries at a time, and says in an answer of its own that there are no more
+        n_ahead = (
+            3  # OpenSSH sends 100 entries at a time, and says in an answer of its own that there are no more
+        )
         try:
             while True:
                 if not waiting:
@@ -171,7 +172,8 @@ class SftpRequests:
     def _packet(self) -> tuple[int, bytes]:
         (n_bytes,) = _U32.unpack(self._take(4))
         if not 1 <= n_bytes <= _MOST_BYTES:
-            raise UnansweredError("the server's answer is damaged", is_gone=False)
+            message = "the server's answer is damaged"
+            raise UnansweredError(message, is_gone=False)
         packet = self._take(n_bytes)
         return packet[0], packet[1:]
 
@@ -179,7 +181,8 @@ class SftpRequests:
         while len(self._received) < n_bytes:
             data = self._channel.recv(_RECEIVED_BYTES)
             if not data:
-                raise UnansweredError("the server closed the connection", is_gone=True)
+                message = "the server closed the connection"
+                raise UnansweredError(message, is_gone=True)
             self._received += data
         taken = bytes(self._received[:n_bytes])
         del self._received[:n_bytes]

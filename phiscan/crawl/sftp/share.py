@@ -171,7 +171,7 @@ def _compare(now: Attributes, source: SourceFile) -> None:
 def _kind(uid: int, gid: int, mode: int) -> tuple[int, int, bool, SkipReason | None]:
     """Return the inode, the mode bits, whether it is a folder, and why it is skipped.
 
-    SFTP has no inodes: a number of owner and rights takes its place, so that a file with new ones is read again.
+    SFTP has no inodes: a number of owner and rights takes its place, so that new ones are a change.
     """
     skip = None if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else SkipReason.NOT_REGULAR
     if stat.S_ISLNK(mode):
