@@ -1,4 +1,4 @@
-"""Cost of owners and readers, and speed-up by fetching several files at a time on a slow line.
+"""Cost of owners and readers, speed-up by fetching several files at a time, and listings beside other programs.
 
     pytest -m bench -s benchmarks/bench_shares.py
 
@@ -7,11 +7,12 @@ Times are of the machine it runs on; read the ratios, both sides of which are me
 
 import asyncio
 import os
+import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,12 +26,18 @@ from phiscan.crawl.settings import load_settings
 from phiscan.crawl.smb.share import SmbShare
 from phiscan.model import SourceFile
 from phiscan.pipeline.workers.delivery import fetch
+from tests.needs import needs
 from tests.samba import running_samba
+from tests.servers.apache import running_apache
+from tests.servers.process import Server
+from tests.servers.sshd import PASSWORD, USER, running_sshd
 
 pytestmark = pytest.mark.bench
 NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 N_FILES = 20_000
 N_REMOTE = 240
+N_LISTED = 100_000
+N_ROUNDS = 5
 ONE_WAY_S = 0.005
 
 
@@ -121,3 +128,54 @@ def test_fetching_several_at_a_time_hides_the_line(monkeypatch: pytest.MonkeyPat
                     taken = _fetch_all(samba.port, sources, n_connections)
                 rates.append(f"{N_REMOTE / taken:.0f}")
             print(f"| {name} | {' | '.join(rates)} |")
+
+
+def write_tree(folder: Path) -> None:
+    """Write small files, a hundred in each folder, a hundred folders in each of those above."""
+    for number in range(N_LISTED):
+        path = folder / f"{number // 10_000}/{number // 100 % 100:02d}/letter {number % 100:02d}.txt"
+        if number % 100 == 0:
+            path.parent.mkdir(parents=True)
+        path.write_bytes(b"abc")
+
+
+def compare_listings(url: str, *commands: list[str]) -> None:
+    """Print how long phiscan lists a URL, twice in each round, beside commands that list the same in it."""
+    roots = check_roots([url])
+    times: dict[str, list[float]] = {}
+    for _ in range(N_ROUNDS):
+        for name in ("phiscan", "phiscan again"):
+            began = time.perf_counter()
+            n_listed = sum(crawled.fail is None for crawled in crawl(roots, NOTHING))
+            times.setdefault(name, []).append(time.perf_counter() - began)
+            assert n_listed == N_LISTED
+        for command in commands:
+            began = time.perf_counter()
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            times.setdefault(" ".join(command[:2]), []).append(time.perf_counter() - began)
+    scheme = url.partition(":")[0]
+    print(f"\n| {scheme}, {N_LISTED:,} files | seconds, median of {N_ROUNDS} | range |")
+    print("| --- | --- | --- |")
+    for name, taken in times.items():
+        print(f"| {name} | {sorted(taken)[N_ROUNDS // 2]:.2f} | {min(taken):.2f} to {max(taken):.2f} |")
+
+
+@pytest.mark.parametrize("server", [running_sshd, running_apache])
+def test_lists_beside_rclone(
+    server: Callable[[], AbstractContextManager[Server]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rclone = needs("rclone")["rclone"]
+    with server() as running:
+        for name, value in running.environment.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("RCLONE_CONFIG", os.devnull)
+        hidden = subprocess.run([rclone, "obscure", PASSWORD], check=True, capture_output=True, text=True)
+        login = f"user={USER},pass={hidden.stdout.strip()}"
+        remote = {
+            "sftp": f":sftp,host=127.0.0.1,port={running.port},{login}:{running.share}",
+            "dav": f":webdav,url='http://127.0.0.1:{running.port}/dav',{login}:",
+        }[running.url.partition(":")[0]]
+        write_tree(running.share)
+        compare_listings(
+            running.url, ["rclone", "lsf", "-R", "--format", "pst", remote], ["rclone", "size", remote]
+        )

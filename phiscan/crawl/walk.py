@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from operator import attrgetter
 
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.share import Crawled, unlisted
@@ -24,6 +25,7 @@ class Entry:
     skip: SkipReason | None = None
 
 
+_RAW_PATH = attrgetter("source.path")
 ListFolder = Callable[[bytes], list[Entry]]
 
 
@@ -74,13 +76,14 @@ def _entries(
     except (RefusedError, UnansweredError) as error:
         yield unlisted(root, path, error.reason, error.detail)
         return []
-    return [_judged(entry, ignore) for entry in sorted(listed, key=lambda entry: entry.source.path)]
+    return [_judged(entry, ignore) for entry in sorted(listed, key=_RAW_PATH)]
 
 
 def _judged(entry: Entry, ignore: IgnoreRules) -> Entry:
     """Return the entry with the rule by which it is skipped."""
     source = entry.source
-    if ignore.matches(source.path, source.absolute, is_folder=entry.is_folder):
+    # Files of phiscan's own lie on this machine, not on a remote share.
+    if ignore.matches(source.path, b"", is_folder=entry.is_folder):
         return Entry(source, is_folder=False, skip=SkipReason.IGNORED)
     if not entry.is_folder and entry.skip is None and source.size == 0:
         return Entry(source, is_folder=False, skip=SkipReason.EMPTY)

@@ -1,0 +1,1 @@
+"""WebDAV servers."""

@@ -1,0 +1,86 @@
+"""A real Apache with mod_dav on loopback, with a password, optionally over TLS."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.needs import needs
+from tests.servers.process import Server, new_server
+
+USER, PASSWORD = "phiscan-reader", "Zebra-canary-417"
+_MODULES = "mpm_event authn_core authn_file authz_core authz_user auth_basic alias dav dav_fs"
+_CONFIG = """
+ServerRoot "{folder}"
+ServerName 127.0.0.1
+Listen 127.0.0.1:{port}
+PidFile "{folder}/pid"
+ErrorLog "{folder}/error.log"
+DefaultRuntimeDir "{folder}"
+{modules}
+DavLockDB "{folder}/locks"
+AllowEncodedSlashes On
+{user}
+{tls}
+Alias "/dav" "{share}"
+<Directory "{share}">
+  Dav On
+  AuthType Basic
+  AuthName files
+  AuthUserFile "{folder}/passwords"
+  Require valid-user
+  {options}
+</Directory>
+"""
+
+
+@contextmanager
+def running_apache(*, tls: bool = False, options: str = "") -> Iterator[Server]:
+    """Start a server of the folder ``share``; skip without one. ``options``: lines for that folder."""
+    programs = needs("apache2", "openssl", folders=("/usr/sbin",))
+    modules = Path("/usr/lib/apache2/modules")
+    names = _MODULES.split() + (["ssl", "socache_shmcb"] if tls else [])
+    with new_server("apache") as server:
+        if tls:
+            make_certificate(server.folder)
+        hashed = ["openssl", "passwd", "-apr1", "-stdin"]
+        made = subprocess.run(hashed, input=PASSWORD, check=True, capture_output=True, text=True)
+        (server.folder / "passwords").write_text(f"{USER}:{made.stdout.strip()}\n")
+        config = server.folder / "apache.conf"
+        certificate = f'SSLEngine on\nSSLCertificateFile "{server.folder}/server.pem"'
+        config.write_text(
+            _CONFIG.format(
+                folder=server.folder,
+                share=server.share,
+                port=server.port,
+                modules="\n".join(f"LoadModule {name}_module {modules}/mod_{name}.so" for name in names),
+                user="" if os.geteuid() else "User daemon\nGroup daemon",
+                tls=certificate if tls else "",
+                options=options,
+            )
+        )
+        if os.geteuid() == 0:
+            shutil.chown(server.folder, "daemon", "daemon")
+        server.command = [programs["apache2"], "-f", str(config), "-D", "FOREGROUND"]
+        server.url = f"{'davs' if tls else 'dav'}://127.0.0.1:{server.port}/dav"
+        server.environment = {
+            "PHISCAN_WEBDAV_USERNAME": USER,
+            "PHISCAN_WEBDAV_PASSWORD": PASSWORD,
+            "PHISCAN_SHARES_ATTEMPTS": "3",
+            "PHISCAN_SHARES_RETRY_S": "0.05",
+        }
+        if tls:
+            server.environment["PHISCAN_WEBDAV_CA_FILE"] = str(server.folder / "certificate.pem")
+        server.start()
+        yield server
+
+
+def make_certificate(folder: Path) -> None:
+    """Write certificate.pem, of this machine, signed by itself, and server.pem, with the private key too."""
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate]
+    subprocess.run(command, check=True, capture_output=True)
+    (folder / "server.pem").write_text(key.read_text() + certificate.read_text())
