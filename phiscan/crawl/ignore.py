@@ -34,6 +34,12 @@ class IgnoreRules:
         text = path.decode("utf-8", "surrogateescape")
         return bool(self.spec.match_file(text + "/" if is_folder else text))
 
+    def ignored_folder(self, root: bytes, path: bytes) -> bytes:
+        """Return the outermost skipped folder of a path of folders, relative to its root, or nothing."""
+        parts = path.split(b"/") if path and self.spec.patterns else []
+        outer = (b"/".join(parts[: number + 1]) for number in range(len(parts)))
+        return next((one for one in outer if self.matches(one, root + b"/" + one, is_folder=True)), b"")
+
 
 def _own_paths(config: Config) -> frozenset[bytes]:
     """Return the raw paths of the files and folders that phiscan itself writes."""

@@ -9,6 +9,7 @@ from phiscan.errors import InputError
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _MAX_PORT = 65535
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +69,20 @@ def parse_url(url: str) -> Location:
         message = f"{url}: expected a path without . and .."
         raise InputError(message)
     return Location(scheme, host.lower(), n_port, path)
+
+
+def escaped(name: str) -> str:
+    """Return a name as one part of a path: %, /, "." and ".." in it are escaped, as in a URL.
+
+    >>> escaped("a/b 5%"), escaped("."), escaped("")
+    ('a%2Fb 5%25', '%2E', '%')
+    """
+    if name in {"", ".", ".."}:
+        return name.replace(".", "%2E") or "%"
+    return name.replace("%", "%25").replace("/", "%2F")
+
+
+def unescaped(part: str) -> str:
+    """Return the name that ``escaped`` made a part of a path."""
+    part = "" if part == "%" else part
+    return part.replace("%2E", ".").replace("%2F", "/").replace("%25", "%")

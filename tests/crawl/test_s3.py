@@ -203,8 +203,8 @@ def other_store() -> Iterator[Any]:
 
 
 def test_crawls_and_reads_any_store_that_fsspec_reaches(other_store: Any) -> None:
-    share = ObjectStoreShare(b"gs://bucket", SharesTable(attempts=1), other_store)
-    found = list(share.crawl(IgnoreRules(pathspec.GitIgnoreSpec.from_lines([])), set()))
+    listed, share = (ObjectStoreShare(b"gs://bucket", SharesTable(attempts=1), other_store) for _ in range(2))
+    found = list(listed.crawl(IgnoreRules(pathspec.GitIgnoreSpec.from_lines([])), set()))
     assert [(crawled.source.path, crawled.skip) for crawled in found] == [
         (b"a/b/two.txt", None),
         (b"a/one.txt", None),

@@ -6,18 +6,16 @@ used as its inode, so that a replaced object is a different file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 from phiscan.config import SharesTable
-from phiscan.crawl.ignore import IgnoreRules
-from phiscan.crawl.location import parse_url
-from phiscan.crawl.retries import RetryPolicy
-from phiscan.crawl.share import Crawled, OpenFile, identity_number
+from phiscan.crawl.remote import FolderShare, RangeFile
+from phiscan.crawl.share import OpenFile, identity_number
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
-from phiscan.crawl.walk import Entry, walk
+from phiscan.crawl.walk import Entry
 from phiscan.errors import InputError, PhiscanError
 from phiscan.model import FailReason, SourceFile
 
@@ -26,54 +24,36 @@ _MARKS = ("etag", "generation", "version_id", "md5hash", "content_md5", "crc32c"
 _TIMES = ("mtime", "updated", "last_modified", "lastmodified", "timecreated", "created")
 
 
-class ObjectStoreShare:
+class ObjectStoreShare(FolderShare):
     """One root in a store supported by fsspec; credentials come from the store's own environment."""
 
     def __init__(self, root: bytes, settings: SharesTable, files: Any = None) -> None:
-        location = parse_url(root.decode("utf-8", "surrogateescape"))
-        self.root = location.root
-        self._files = _filesystem(location.scheme) if files is None else files
-        self._base = "/".join((location.host, *location.path))
-        self._patience = RetryPolicy(settings)
-
-    @property
-    def retry_policy(self) -> RetryPolicy:
-        """The retry policy of this store."""
-        return self._patience
-
-    def connect(self) -> None:
-        """List the root; see ``Share``."""
-        try:
-            self._list(b"")
-        except (RefusedError, UnansweredError) as error:
-            shown = self.root.decode("utf-8", "backslashreplace")
-            message = f"{shown}: cannot be listed: {error.detail}"
-            raise InputError(message) from None
-
-    def close(self) -> None:
-        """Send no more requests; see ``RemoteShare``."""
-        self._patience.stop()
-
-    def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:  # noqa: ARG002 (objects have no links)
-        """Yield every object below the root; see ``Share``."""
-        yield from walk(self.root, lambda path: self._patience.run(lambda: self._list(path)), ignore)
+        super().__init__(root, settings)
+        self._files = _filesystem(self.location.scheme) if files is None else files
+        self._base = "/".join((self.location.host, *self.location.path))
 
     @contextmanager
     def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
         """Open a crawled object at a position; see ``RemoteShare``."""
         name = self._name(source.path)
-        opened = _ObjectFile(source, self._files, name, offset)
-        opened.verify()
-        yield opened
 
-    def _list(self, folder: bytes) -> list[Entry]:
+        def fetch(start: int) -> bytes:
+            end = min(start + RANGE_BYTES, source.size)
+            return bytes(self._ask(lambda: self._files.cat_file(name, start=start, end=end)))
+
+        def verify() -> None:
+            now = _source(self.root, source.path, self._ask(lambda: self._files.info(name)))
+            if (now.size, now.inode) != (source.size, source.inode):
+                raise RefusedError(FailReason.CHANGED, "not the object that was crawled")
+
+        verify()
+        yield RangeFile(source, fetch, offset, verify=verify)
+
+    def list_folder(self, folder: bytes) -> list[Entry]:
+        """Return the entries of a folder; see ``FolderShare``."""
         base = self._name(folder)
-        try:
-            listed = self._files.ls(base, detail=True)
-        except Exception as error:  # noqa: BLE001 (of any library after fsspec)
-            raise _translated(error) from None
         entries = []
-        for info in listed:
+        for info in self._ask(lambda: self._files.ls(base, detail=True)):
             name = str(info["name"]).rstrip("/").rpartition("/")[2].encode("utf-8", "surrogatepass")
             if not name or str(info["name"]).strip("/") == base.strip("/"):
                 continue  # the marker of the folder itself
@@ -82,50 +62,14 @@ class ObjectStoreShare:
             entries.append(Entry(_source(self.root, path, info), is_folder=is_folder))
         return entries
 
+    def _ask(self, action: Callable[[], Any]) -> Any:
+        try:
+            return action()
+        except Exception as error:  # noqa: BLE001 (of any library after fsspec)
+            raise _translated(error) from None
+
     def _name(self, path: bytes) -> str:
         return f"{self._base}/{path.decode('utf-8', 'surrogatepass')}" if path else self._base
-
-
-class _ObjectFile:
-    """An object, read range by range."""
-
-    def __init__(self, source: SourceFile, files: Any, name: str, offset: int) -> None:
-        self._source = source
-        self._files = files
-        self._name = name
-        self._next = offset
-
-    @property
-    def source(self) -> SourceFile:
-        """The object; fsspec provides neither owner nor readers."""
-        return self._source
-
-    @property
-    def n_bytes(self) -> int:
-        """Its size when it was crawled."""
-        return self._source.size
-
-    def read(self, n_bytes: int) -> bytes:
-        """Return the next bytes; see ``OpenFile``."""
-        end = min(self._next + min(n_bytes, RANGE_BYTES), self._source.size)
-        if self._next >= end:
-            return b""
-        try:
-            data: bytes = self._files.cat_file(self._name, start=self._next, end=end)
-        except Exception as error:  # noqa: BLE001 (of any library after fsspec)
-            raise _translated(error) from None
-        self._next += len(data)
-        return data
-
-    def verify(self) -> None:
-        """Compare size and content marks with those that were crawled."""
-        try:
-            info = self._files.info(self._name)
-        except Exception as error:  # noqa: BLE001 (of any library after fsspec)
-            raise _translated(error) from None
-        now = _source(self._source.root, self._source.path, info)
-        if (now.size, now.inode) != (self._source.size, self._source.inode):
-            raise RefusedError(FailReason.CHANGED, "not the object that was crawled")
 
 
 def _filesystem(scheme: str) -> Any:

@@ -12,16 +12,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from phiscan.config import SharesTable
-from phiscan.crawl.credentials import credentials_of
-from phiscan.crawl.ignore import IgnoreRules
-from phiscan.crawl.location import parse_url
-from phiscan.crawl.retries import RetryPolicy
-from phiscan.crawl.share import Crawled, OpenFile
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.remote import FolderShare
+from phiscan.crawl.share import OpenFile
+from phiscan.crawl.share_errors import RefusedError
 from phiscan.crawl.smb.connections import Connections, require_library
 from phiscan.crawl.smb.security_descriptor import access_of
 from phiscan.crawl.smb.status import translate
-from phiscan.crawl.walk import Entry, walk
+from phiscan.crawl.walk import Entry
 from phiscan.errors import InputError
 from phiscan.model import FailReason, SkipReason, SourceFile
 
@@ -38,52 +35,27 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-class SmbShare:
+class SmbShare(FolderShare):
     """One root on an SMB server."""
 
     def __init__(self, root: bytes, settings: SharesTable) -> None:
         require_library()
-        location = parse_url(root.decode("utf-8", "surrogateescape"))
-        self.root = location.root
-        if not location.path:
-            message = f"{self._shown}: expected smb://SERVER/SHARE or a folder in it"
+        super().__init__(root, settings)
+        if not self.location.path:
+            message = f"{self.shown}: expected smb://SERVER/SHARE or a folder in it"
             raise InputError(message)
-        self._unc = "\\\\" + "\\".join((location.host, *location.path))
-        self._connections = Connections(settings, credentials_of(self.root, settings), location.port)
-        self._patience = RetryPolicy(settings)
+        self._unc = "\\\\" + "\\".join((self.location.host, *self.location.path))
+        self._connections = Connections(settings, self.credentials, self.location.port)
 
-    @property
-    def retry_policy(self) -> RetryPolicy:
-        """The retry policy of this server."""
-        return self._patience
-
-    @property
-    def _shown(self) -> str:
-        return self.root.decode("utf-8", "backslashreplace")
-
-    def connect(self) -> None:
-        """Sign in and open the root folder; see ``Share``."""
-        try:
-            with self._opened(b"", "dir"):
-                pass
-        except (RefusedError, UnansweredError) as error:
-            what = "no such folder" if error.reason == FailReason.CHANGED else error.detail
-            message = f"{self._shown}: cannot be opened: {what}"
-            raise InputError(message) from None
-        finally:
-            self.close()
+    def check(self) -> None:
+        """Sign in and open the root folder; see ``ServerShare``."""
+        with self._opened(b"", "dir"):
+            pass
 
     def close(self) -> None:
         """Close all connections; threads that still wait get no response."""
-        self._patience.stop()
+        super().close()
         self._connections.close()
-
-    def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:  # noqa: ARG002 (a listing does not tell hard links)
-        """Yield every entry below the root that is not a folder; see ``Share``."""
-        try:
-            yield from walk(self.root, lambda path: self._patience.run(lambda: self._list(path)), ignore)
-        finally:
-            self.close()
 
     @contextmanager
     def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
@@ -95,12 +67,8 @@ class SmbShare:
             stream.seek(offset)
             yield _SmbFile(replace(source, owner=owner, readers=readers), stream, self._connections)
 
-    def _list(self, folder: bytes) -> list[Entry]:
-        """Return the entries of a folder.
-
-        Raises:
-            RefusedError, UnansweredError: it cannot be listed.
-        """
+    def list_folder(self, folder: bytes) -> list[Entry]:
+        """Return the entries of a folder; see ``FolderShare``."""
         entries = []
         with self._opened(folder, "dir") as stream:
             for info in stream.query_directory("*", _WITH_FILE_NUMBERS):

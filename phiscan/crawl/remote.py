@@ -1,0 +1,122 @@
+"""What shares on servers have in common: root, credentials, retries, walk, reading range by range."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+from phiscan.config import SharesTable
+from phiscan.crawl.credentials import Credentials, credentials_of
+from phiscan.crawl.ignore import IgnoreRules
+from phiscan.crawl.location import parse_url
+from phiscan.crawl.retries import RetryPolicy
+from phiscan.crawl.share import Crawled
+from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.walk import Entry, walk
+from phiscan.errors import InputError
+from phiscan.model import FailReason, SourceFile
+
+
+class ServerShare(ABC):
+    """One root on a server; see ``RemoteShare`` for the public methods."""
+
+    def __init__(self, root: bytes, settings: SharesTable) -> None:
+        self.location = parse_url(root.decode("utf-8", "surrogateescape"))
+        self.root = self.location.root
+        self.settings = settings
+        self.retry_policy = RetryPolicy(settings)
+
+    @property
+    def shown(self) -> str:
+        """The URL for messages."""
+        return self.root.decode("utf-8", "backslashreplace")
+
+    @cached_property
+    def credentials(self) -> Credentials:
+        """The credentials of the root."""
+        return credentials_of(self.root, self.settings)
+
+    @abstractmethod
+    def check(self) -> None:
+        """Sign in and find the root.
+
+        Raises:
+            RefusedError, UnansweredError: that fails.
+        """
+
+    def connect(self) -> None:
+        """Check that the root can be listed; see ``Share``."""
+        try:
+            self.check()
+        except (RefusedError, UnansweredError) as error:
+            what = "no such folder" if error.reason is FailReason.CHANGED else error.detail
+            message = f"{self.shown}: cannot be opened: {what}"
+            raise InputError(message) from None
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Make no more attempts; a source with connections closes them, too."""
+        self.retry_policy.stop()
+
+
+class FolderShare(ServerShare):
+    """One root on a server that lists folder by folder."""
+
+    @abstractmethod
+    def list_folder(self, folder: bytes) -> list[Entry]:
+        """Return the entries of a folder, by its path relative to the root.
+
+        Raises:
+            RefusedError, UnansweredError: it cannot be listed.
+        """
+
+    def check(self) -> None:
+        """List the root; see ``ServerShare``."""
+        self.list_folder(b"")
+
+    def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:  # noqa: ARG002 (listings of servers do not tell hard links)
+        """Yield every entry below the root that is not a folder; see ``Share``."""
+        try:
+            yield from walk(
+                self.root, lambda path: self.retry_policy.run(lambda: self.list_folder(path)), ignore
+            )
+        finally:
+            self.close()
+
+
+class RangeFile:
+    """A file that is read range by range; see ``OpenFile``.
+
+    ``fetch`` returns the bytes from a position on; ``first`` are those at ``offset``, fetched already.
+    """
+
+    def __init__(
+        self,
+        source: SourceFile,
+        fetch: Callable[[int], bytes],
+        offset: int,
+        *,
+        n_bytes: int | None = None,
+        first: bytes = b"",
+        verify: Callable[[], object] = lambda: None,
+    ) -> None:
+        self.source = source
+        self.n_bytes = source.size if n_bytes is None else n_bytes
+        self._fetch = fetch
+        self._verify = verify
+        self._data = first
+        self._next = offset + len(first)
+
+    def read(self, n_bytes: int) -> bytes:
+        """Return the next bytes."""
+        if not self._data and self._next < self.n_bytes:
+            self._data = self._fetch(self._next)
+            self._next += len(self._data)
+        data, self._data = self._data[:n_bytes], self._data[n_bytes:]
+        return data
+
+    def verify(self) -> None:
+        """Check that it is still the file that was crawled, where the ranges do not show it."""
+        self._verify()
