@@ -28,7 +28,7 @@ _KINDS = {
         ("webdav.WebDavShare", "files, with the owner and the shares of each where they are known"),
     ),
     "s3": ("object_stores.s3.S3Share", "objects, with the owner and the grants of each"),
-    "sftp": ("sftp.share.SftpShare", "files, with the owner and the mode bits of each; links are skipped"),
+    "sftp": ("sftp.SftpShare", "files, with the owner and the mode bits of each; links are skipped"),
     "smb": ("smb.share.SmbShare", "files, with the owner and the access control list of each"),
 }
 _LOCAL = "files, with the owner and the mode bits or access control list of each"
