@@ -1,9 +1,7 @@
-"""What is peculiar to SFTP: host keys, ways to sign in, names of users, and servers unlike OpenSSH."""
+"""What is peculiar to SFTP: host keys, ways to sign in, owners and readers."""
 
-import base64
 import os
 import shutil
-import struct
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +12,8 @@ import pytest
 from phiscan.config import Config
 from phiscan.crawl import IgnoreRules, check_roots, crawl
 from phiscan.crawl.settings import load_settings
-from phiscan.crawl.sftp.requests import Attributes, SftpRequests
-from phiscan.crawl.sftp.share import SftpShare
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.shares import open_remote
 from phiscan.errors import InputError
-from phiscan.model import FailReason, SourceFile
 from tests.needs import needs
 from tests.servers.process import Server
 from tests.servers.sshd import GROUP, PASSWORD, UID, USER, new_key, running_sshd
@@ -140,9 +135,8 @@ def test_asks_for_a_user_name(server: Server, monkeypatch: pytest.MonkeyPatch) -
     assert "no user name; expected username in the credentials" in _refusal(server)
 
 
-@pytest.mark.parametrize("options", ["", "-P users-groups-by-id"])
-def test_names_owner_and_readers(options: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with running_sshd(options) as server:
+def test_names_owner_and_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_sshd() as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         for name, mode in (("a", 0o644), ("b", 0o640), ("c", 0o400)):
@@ -151,7 +145,7 @@ def test_names_owner_and_readers(options: str, monkeypatch: pytest.MonkeyPatch) 
             path.chmod(mode)
             os.chown(path, UID, 60418 if name != "c" else 60999)
         found = [crawled.source for crawled in crawl(check_roots([server.url]), NOTHING)]
-        share = SftpShare(server.url.encode(), load_settings(Config()))
+        share = open_remote(server.url.encode(), load_settings(Config()))
         known = []
         for source in found:
             with share.open(source) as opened:
@@ -165,82 +159,3 @@ def test_names_owner_and_readers(options: str, monkeypatch: pytest.MonkeyPatch) 
         (USER, (f"user {USER}",)),
     ]
     assert changed.source.inode != found[0].inode  # read again, since others may read it now
-
-
-class Scripted:
-    """A channel whose server answers each request with the next of some packets, given without number."""
-
-    def __init__(self, *packets: bytes) -> None:
-        self._packets = list(packets)
-        self._ready = struct.pack(">IBI", 5, 2, 3)
-        self._n_sent = 0
-
-    def sendall(self, data: bytes) -> None:
-        while data and self._n_sent + len(data):
-            (n_bytes,) = struct.unpack_from(">I", data)
-            kind, number = data[4], data[5:9]
-            data = data[4 + n_bytes :]
-            if kind != 1 and self._packets:
-                packet = self._packets.pop(0)
-                packet = packet[:1] + number + packet[1:]
-                self._ready += struct.pack(">I", len(packet)) + packet
-
-    def recv(self, nbytes: int) -> bytes:
-        part, self._ready = self._ready[: min(nbytes, 3)], self._ready[3:]  # in small pieces
-        return part
-
-
-def _text(text: bytes) -> bytes:
-    return struct.pack(">I", len(text)) + text
-
-
-def test_reads_attributes_of_every_form() -> None:
-    bare = struct.pack(">BIQI", 105, 0x5, 7, 0o100644)  # neither owner nor times
-    more = struct.pack(">BIQIIII", 105, 0x8000000D, 7, 0o100644, 1, 2, 1) + _text(b"acl@x") + _text(b"1")
-    requests = SftpRequests(Scripted(bare, more, struct.pack(">BI", 105, 0x4)))
-    assert requests.attributes(b"/a") == Attributes(7, 0, 0, 0o100644, 0)
-    assert requests.attributes(b"/b") == Attributes(7, 0, 0, 0o100644, 2)
-    with pytest.raises(RefusedError, match="how large"):
-        requests.attributes(b"/c")
-
-
-@pytest.mark.parametrize(
-    ("status", "reason"),
-    [(2, FailReason.CHANGED), (3, FailReason.NO_PERMISSION), (4, FailReason.IO_ERROR), (5, "io_error")],
-)
-def test_a_refusal_is_not_quoted(status: int, reason: str) -> None:
-    requests = SftpRequests(Scripted(struct.pack(">BI", 101, status) + _text(b"Okafor.docx") + _text(b"")))
-    with pytest.raises(RefusedError) as caught:
-        requests.open(b"/a")
-    assert caught.value.reason == reason
-    assert "Okafor" not in str(caught.value)
-
-
-@pytest.mark.parametrize("packet", [b"", b"\x67", struct.pack(">BI", 101, 7)])
-def test_a_connection_that_ends_or_is_lost_may_be_tried_again(packet: bytes) -> None:
-    requests = SftpRequests(Scripted(*([packet] if packet else [])))
-    with pytest.raises((UnansweredError, struct.error)):
-        requests.open(b"/a")
-
-
-def test_parts_shorter_than_requested_are_put_together(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    content = base64.b64encode(os.urandom(300_000))
-    (server.share / "long.txt").write_bytes(content)
-    (source,) = (
-        crawled.source
-        for crawled in crawl(check_roots([server.url]), NOTHING)
-        if crawled.source.path == b"long.txt"
-    )
-    whole = SftpRequests.bytes_of
-    # As of a server that returns at most 5,000 bytes at a time.
-    monkeypatch.setattr(SftpRequests, "bytes_of", lambda self, number: whole(self, number)[:5000])
-    share = SftpShare(server.url.encode(), load_settings(Config()))
-    assert _read(share, source) == content
-    share.close()
-
-
-def _read(share: SftpShare, source: SourceFile) -> bytes:
-    with share.open(source) as opened:
-        return b"".join(iter(lambda: opened.read(1 << 20), b""))

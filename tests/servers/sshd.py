@@ -27,13 +27,13 @@ UsePAM no
 StrictModes no
 MaxStartups 200
 LogLevel ERROR
-Subsystem sftp internal-sftp {options}
+Subsystem sftp internal-sftp
 """
 
 
 @contextmanager
-def running_sshd(options: str = "") -> Iterator[Server]:
-    """Start a server whose user reads ``share``; skip without one. ``options``: of its SFTP part."""
+def running_sshd() -> Iterator[Server]:
+    """Start a server whose user reads ``share``; skip without one."""
     programs = needs("sshd", "ssh-keygen", "unshare", "openssl", folders=("/usr/sbin",))
     if os.geteuid() != 0:
         pytest.skip("sshd lets other users in only if root starts it")
@@ -44,7 +44,7 @@ def running_sshd(options: str = "") -> Iterator[Server]:
         new_key(etc / "user_key")
         (etc / "user_key.pub").rename(etc / "authorized_keys")
         _write_users(etc)
-        config = _CONFIG.format(port=server.port, folder=server.folder, options=options)
+        config = _CONFIG.format(port=server.port, folder=server.folder)
         (etc / "sshd_config").write_text(config)
         os.chown(server.share, UID, GID)
         # Sessions leave the server's process group, but not its namespace, which ends with it.
