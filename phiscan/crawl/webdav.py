@@ -35,14 +35,16 @@ _ACCESS = "<owner/><acl/><oc:owner-id/><oc:share-types/><nc:sharees/>"
 _MULTI_STATUS, _PARTIAL = 207, 206
 _MOST_BYTES = 1024**3  # of a listing
 _UNKNOWN_SIZE = 1  # of a file whose listing has no length; when it is read, the answer has it
-_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
+_RANGE = re.compile(r"bytes (\d{1,18})-\d+/(\d{1,18})")
+_NUMBER = re.compile(r"[0-9]{1,18}")  # of bytes; more digits are no size
 _N_DATES = 65_536
 # Principals of RFC 3744, and types of shares of Nextcloud; others than these are left out.
 _PRINCIPALS = {"all": "everyone", "unauthenticated": "everyone", "authenticated": "group Authenticated Users"}
+_LINK = "3"
 _SHAREES = {
     "0": "user {}",
     "1": "group {}",
-    "3": "everyone",  # a link
+    _LINK: "everyone",
     "4": "user {} (guest)",  # by mail
     "6": "user {} (guest)",  # of another server
     "7": "group {}",  # a circle
@@ -78,7 +80,7 @@ class WebDavShare(FolderShare):
         own, base = self._path(folder).rstrip(b"/"), folder + b"/" if folder else b""
         parents: set[str] = set()  # this folder as the server writes it
         entries = []
-        for href, properties in responses(self._ask(folder + b"/", "1", _STATE)):
+        for href, properties in responses(self._ask(base, "1", _STATE)):
             path = _path_of(href, own).rstrip("/")
             if unquote_to_bytes(path) == own:
                 continue  # the folder itself
@@ -115,8 +117,7 @@ class WebDavShare(FolderShare):
 
         Once one part came, the others are requested of the same version. Listings may have other ETags.
         """
-        url = self._server + quote(self._path(path), safe="/")
-        answer = self._client.get_range(url, start, headers=headers)
+        answer = self._client.get_range(self._url(path), start, headers=headers)
         if (etag := answer.headers.get("ETag", "")).startswith('"'):
             headers["If-Match"] = etag
         content: bytes = answer.content
@@ -128,13 +129,13 @@ class WebDavShare(FolderShare):
                 )
             return content, int(found[2])
         # The server does not know ranges: the answer is the content, up to the end of the range requested.
-        length = answer.headers.get("Content-Length", "")
-        if not length.isdecimal() and len(content) >= start + RANGE_BYTES:
+        n_bytes = _number(answer.headers.get("Content-Length", ""), -1)
+        if n_bytes < 0 and len(content) >= start + RANGE_BYTES:
             raise RefusedError(FailReason.IO_ERROR, "the server gives neither length nor parts of the file")
-        n_bytes = int(length) if length.isdecimal() else len(content)
         if len(content) < n_bytes:
-            content = self._client.request("GET", url, headers=headers, most_bytes=n_bytes).content
-        return content[start:], n_bytes
+            whole = self._client.request("GET", self._url(path), headers=headers, most_bytes=n_bytes)
+            content = whole.content
+        return content[start:], max(n_bytes, len(content))
 
     def _compared(self, source: SourceFile, names: str) -> Properties:
         properties = self._properties(source.path, names)
@@ -153,12 +154,15 @@ class WebDavShare(FolderShare):
         """Return the answer to PROPFIND."""
         body = f'<?xml version="1.0" encoding="utf-8"?><propfind {_SPACES}><prop>{names}</prop></propfind>'
         headers = {"Depth": depth, "Content-Type": "application/xml; charset=utf-8"}
-        url = self._server + (quote(self._path(path.lstrip(b"/")), safe="/"))
-        how = {"headers": headers, "content": body.encode(), "most_bytes": _MOST_BYTES}
-        answer = self._client.request("PROPFIND", url, **how)
+        answer = self._client.request(
+            "PROPFIND", self._url(path), headers=headers, content=body.encode(), most_bytes=_MOST_BYTES
+        )
         if answer.status_code != _MULTI_STATUS:
             raise RefusedError(FailReason.IO_ERROR, "the server does not answer as one of WebDAV")
         return answer.content
+
+    def _url(self, path: bytes) -> str:
+        return self._server + quote(self._path(path), safe="/")
 
     def _path(self, path: bytes) -> bytes:
         return self._folder + b"/" + path
@@ -230,12 +234,15 @@ def _is_folder(properties: Properties) -> bool:
 
 def _source(root: bytes, path: bytes, properties: Properties) -> SourceFile:
     """Return a file; a number of its ETag, weak or strong, takes the place of the inode."""
-    length, etag = _text(properties, _DAV + "getcontentlength"), _text(properties, _DAV + "getetag")
-    size = int(length) if length.isdecimal() else _UNKNOWN_SIZE
+    etag = _text(properties, _DAV + "getetag")
+    size = _number(_text(properties, _DAV + "getcontentlength"), _UNKNOWN_SIZE)
     moment = _nanoseconds(_text(properties, _DAV + "getlastmodified"))
-    return SourceFile(
-        root, path, size, moment, moment, identity_number(etag.removeprefix("W/")) if etag else 0, 0
-    )
+    number = identity_number(etag.removeprefix("W/")) if etag else 0
+    return SourceFile(root, path, size, moment, moment, number, 0)
+
+
+def _number(text: str, default: int) -> int:
+    return int(text) if _NUMBER.fullmatch(text) else default
 
 
 @lru_cache(_N_DATES)
@@ -247,7 +254,7 @@ def _nanoseconds(moment: str) -> int:
     """
     try:
         return int(parsedate_to_datetime(moment).timestamp()) * 10**9
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0
 
 
@@ -256,10 +263,10 @@ def access_of(properties: Properties) -> tuple[str, tuple[str, ...]]:
     held = properties.get(_DAV + "owner")
     owner = _text(properties, _OC + "owner-id") or ("" if held is None else _name(held))
     readers = [f"user {owner}"] if _OC + "owner-id" in properties else []
-    readers += ["everyone" for one in properties.get(_OC + "share-types", ()) if one.text == "3"]
+    readers += ["everyone" for one in properties.get(_OC + "share-types", ()) if one.text == _LINK]
     for sharee in properties.get(_NC + "sharees", ()):
         kind, name = sharee.findtext(_NC + "type") or "", sharee.findtext(_NC + "id") or ""
-        if kind in _SHAREES:
+        if kind in _SHAREES and (name or kind == _LINK):
             readers.append(_SHAREES[kind].format(name))
     for ace in properties.get(_DAV + "acl", ()):
         rights = {right.tag for right in ace.iterfind(f"*/{_DAV}privilege/*")}

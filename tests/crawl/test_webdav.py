@@ -200,14 +200,14 @@ def test_a_listing_with_other_names_than_of_its_folder_is_not_believed(dav: Dav,
 
 @pytest.mark.parametrize("ranges", [True, False])
 @pytest.mark.parametrize("with_length", [True, False])
-@pytest.mark.parametrize("content", [b"x", LARGE])
+@pytest.mark.parametrize("content", [b"x", LARGE[:RANGE_BYTES], LARGE])
 def test_reads_files_of_which_the_listing_says_nothing(
     dav: Dav, content: bytes, *, ranges: bool, with_length: bool
 ) -> None:
     dav.content, dav.ranges, dav.with_length = content, ranges, with_length
     dav.listing = "\n".join([_response("/", FOLDER), _response("/a", "<resourcetype/>")])
     (crawled,) = _crawl(dav.url)
-    if not ranges and not with_length and content is LARGE:
+    if not ranges and not with_length and len(content) >= RANGE_BYTES:
         with pytest.raises(ExtractError, match="neither"):
             _read(dav.url, crawled.source)
     else:
