@@ -108,15 +108,15 @@ def test_signs_in_by_a_private_key(server: Server, monkeypatch: pytest.MonkeyPat
     assert "others may read key_file" in _refusal(server)
     key.write_text("no key")
     key.chmod(0o600)
-    assert "key_file cannot be read" in _refusal(server)
+    assert "key_file or known_hosts cannot be read" in _refusal(server)
     key.unlink()
-    assert "key_file cannot be read" in _refusal(server)
+    assert "key_file or known_hosts cannot be read" in _refusal(server)
 
 
 def test_signs_in_by_an_agent(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     agent, add = needs("ssh-agent", "ssh-add").values()
     monkeypatch.delenv(VARIABLE + "PASSWORD")
-    assert "no password, key or agent" in _refusal(server)
+    assert "wrong user name, password or key, or none" in _refusal(server)
     socket = tmp_path / "agent"
     # In the foreground the agent says where it listens once it does.
     with subprocess.Popen([agent, "-D", "-a", socket], stdout=subprocess.PIPE) as process:
