@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import posixpath
 import stat
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import AsyncExitStack, contextmanager, suppress
-from functools import lru_cache
+from contextlib import contextmanager, suppress
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -37,21 +38,16 @@ except ImportError:
 T = TypeVar("T")
 Action = Callable[[asyncssh.SFTPClient], Awaitable[T]]
 
-_PORT = 22
 _KNOWN_HOSTS = (Path("~/.ssh/known_hosts"), Path("/etc/ssh/ssh_known_hosts"))
-_PRIVATE = stat.S_IRWXG | stat.S_IRWXO
 _NO_ENTRIES = frozenset({b".", b".."})
-_RANGE_BYTES = 1024**2  # of a file; the library requests it in parts as large as the server allows
+_RANGE_BYTES = 512 * 1024  # of a file; the library requests it in parts as large as the server allows
 _REFUSED = (
     (asyncssh.SFTPNoSuchFile, FailReason.CHANGED, "vanished before it was read"),
     (asyncssh.SFTPPermissionDenied, FailReason.NO_PERMISSION, "access denied"),
-    (
-        asyncssh.PermissionDenied,
-        FailReason.NO_PERMISSION,
-        "wrong user name, password or key, or none",
-    ),
+    (asyncssh.PermissionDenied, FailReason.NO_PERMISSION, "wrong user name, password or key, or none"),
     (asyncssh.KeyExchangeFailed, FailReason.IO_ERROR, "no host key of a known kind, or no safe encryption"),
     (asyncssh.ChannelOpenError, FailReason.IO_ERROR, "the server offers no SFTP"),
+    (asyncssh.SFTPError, FailReason.IO_ERROR, "the server refuses it"),
 )
 _LOST = (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection)
 
@@ -60,17 +56,31 @@ logging.getLogger("asyncssh").setLevel(logging.CRITICAL + 1)
 
 
 class SftpShare(FolderShare):
-    """One root on an SFTP server."""
+    """One root on an SFTP server; the event loop of its connection runs in a thread of its own.
+
+    When nothing is heard for ``timeout_s``, the connection is dropped, and all who wait get an error.
+    """
 
     def __init__(self, root: bytes, settings: SharesTable) -> None:
         super().__init__(root, settings)
         self._folder = ("/" + "/".join(self.location.path)).encode("utf-8", "surrogateescape")
-        self._connection = _Connection(self.location, self.credentials, settings.timeout_s)
+        self._new_login = partial(_Login, self.location, self.credentials)
+        self._client: asyncssh.SFTPClient | None = None
+        self._ssh: asyncssh.SSHClientConnection | None = None
+        self._is_closed, self._lock = False, threading.Lock()
+        self._signing_in, self._stopped = asyncio.Lock(), asyncio.Event()
+        self._loop = asyncio.new_event_loop()
+        # Of requests whose connection was dropped; the action that made them gets the error.
+        self._loop.set_exception_handler(lambda *_: None)
+        self._hear()
+        threading.Thread(target=self._serve, name="sftp", daemon=True).start()
 
     def close(self) -> None:
         """Close the connection; threads that still wait get no response."""
         super().close()
-        self._connection.close()
+        with self._lock, suppress(RuntimeError):  # it was closed before
+            self._is_closed = True
+            self._loop.call_soon_threadsafe(self._stopped.set)
 
     def list_folder(self, folder: bytes) -> list[Entry]:
         """Return the entries of a folder; see ``FolderShare``."""
@@ -78,33 +88,25 @@ class SftpShare(FolderShare):
         async def listed(client: asyncssh.SFTPClient) -> list[tuple[bytes, bytes, asyncssh.SFTPAttrs]]:
             found = []
             async for one in client.scandir(posixpath.join(self._folder, folder)):
-                self._connection.hear()
+                self._hear()
                 found.append((cast("bytes", one.filename), cast("bytes", one.longname), one.attrs))
             return found
 
-        base, entries = folder + b"/" if folder else b"", self._connection.run(listed)
+        base, entries = folder + b"/" if folder else b"", self._run(listed)
         return [self._entry(base + name, now, line) for name, line, now in entries if name not in _NO_ENTRIES]
 
     @contextmanager
     def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
         """Open a crawled file at a position; see ``RemoteShare``."""
-        path, run = posixpath.join(self._folder, source.path), self._connection.run
+        path, run = posixpath.join(self._folder, source.path), self._run
 
         async def opened(client: asyncssh.SFTPClient) -> tuple[asyncssh.SFTPClient, asyncssh.SFTPClientFile]:
             # A link would be followed, and a named pipe would wait.
             self._compare(await client.lstat(path), source)
             return client, await client.open(path, "rb")
 
-        async def data_from(start: int) -> bytes:
-            parts = {}
-            n_bytes = min(_RANGE_BYTES, source.size - start)
-            async for at, data in await file.read_parallel(n_bytes, start):
-                self._connection.hear()
-                parts[at] = data
-            return b"".join(parts[at] for at in sorted(parts))
-
         def fetch(start: int) -> bytes:
-            return run(lambda _: data_from(start), client)
+            return run(lambda _: file.read(_RANGE_BYTES, start), client)
 
         def verify() -> None:
             self._compare(run(lambda _: file.stat(), client), source)
@@ -118,8 +120,7 @@ class SftpShare(FolderShare):
 
     def _entry(self, path: bytes, now: asyncssh.SFTPAttrs, line: bytes = b"") -> Entry:
         if now.size is None or now.permissions is None:
-            detail = "the server does not say what is a file, and how large it is"
-            raise RefusedError(FailReason.IO_ERROR, detail)
+            raise RefusedError(FailReason.IO_ERROR, "the server does not say sizes and kinds of files")
         uid, gid, mode, time_ns = now.uid or 0, now.gid or 0, now.permissions, (now.mtime or 0) * 10**9
         number, owner, readers = _access(uid, gid, mode, *_names(line, now.size, mode))
         is_folder, bits = stat.S_ISDIR(mode), stat.S_IMODE(mode)
@@ -132,35 +133,8 @@ class SftpShare(FolderShare):
         if entry.is_folder or entry.skip or not is_same_file(entry.source, source):
             raise RefusedError(FailReason.CHANGED, "not the file that was crawled")
 
-
-class _Connection:
-    """The connection to a server, opened when it is needed; its event loop runs in a thread of its own.
-
-    When nothing is heard for ``timeout_s``, it is dropped, and all who wait for an answer get an error.
-    """
-
-    def __init__(self, location: Location, who: Credentials, timeout_s: float) -> None:
-        self._location, self._who, self._timeout_s = location, who, timeout_s
-        self._client: asyncssh.SFTPClient | None = None
-        self._ssh: asyncssh.SSHClientConnection | None = None
-        self._is_closed = False
-        self._lock = threading.Lock()
-        self._signing_in, self._stopped = asyncio.Lock(), asyncio.Event()
-        self._loop = asyncio.new_event_loop()
-        # Of requests whose connection was dropped; the action that made them gets the error.
-        self._loop.set_exception_handler(lambda *_: None)
-        threading.Thread(target=self._serve, name="sftp", daemon=True).start()
-
-    def hear(self) -> None:
-        """Take note that the server has answered."""
-        self._heard = self._loop.time()
-
-    def run(self, action: Action[T], client: asyncssh.SFTPClient | None = None) -> T:
-        """Return the result of an action with a client: by default, that of the present connection.
-
-        Raises:
-            RefusedError, UnansweredError: see there.
-        """
+    def _run(self, action: Action[T], client: asyncssh.SFTPClient | None = None) -> T:
+        """Return the result of an action with a client: by default, that of the present connection."""
         try:
             with self._lock:
                 if self._is_closed:
@@ -170,12 +144,6 @@ class _Connection:
         except CancelledError as error:
             raise _translated(error) from None
 
-    def close(self) -> None:
-        """Close it, and end what still waits."""
-        with self._lock, suppress(RuntimeError):  # it was closed before
-            self._is_closed = True
-            self._loop.call_soon_threadsafe(self._stopped.set)
-
     def _serve(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
             runner.run(self._watch())
@@ -183,16 +151,19 @@ class _Connection:
     async def _watch(self) -> None:
         while not self._stopped.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopped.wait(), self._timeout_s / 4)
-            if self._loop.time() - self._heard > self._timeout_s:
+                await asyncio.wait_for(self._stopped.wait(), self.settings.timeout_s / 4)
+            if self._loop.time() - self._heard > self.settings.timeout_s:
                 self._drop()
         self._drop()
 
     async def _act(self, action: Action[T], client: asyncssh.SFTPClient | None) -> T:
-        self.hear()
+        self._hear()
         try:
-            async with asyncio.timeout(self._timeout_s):
-                client = client or await self._signed_in()
+            async with asyncio.timeout(self.settings.timeout_s), self._signing_in:
+                if client is None and self._client is None:
+                    self._ssh = await self._new_login().connect()
+                    self._client = await self._ssh.start_sftp_client(path_encoding=None)  # names as raw bytes
+                client = client or cast("asyncssh.SFTPClient", self._client)
             return await action(client)
         except Exception as error:  # noqa: BLE001 (of sockets, asyncssh and damaged answers)
             translated = _translated(error)
@@ -200,18 +171,13 @@ class _Connection:
                 self._drop()
             raise translated from None
 
-    async def _signed_in(self) -> asyncssh.SFTPClient:
-        async with self._signing_in:
-            if self._client is None:
-                self._ssh = await _Login(self._location, self._who).connect()
-                self._client = await self._ssh.start_sftp_client(path_encoding=None)  # names as raw bytes
-                self.hear()
-            return self._client
+    def _hear(self) -> None:
+        self._heard = self._loop.time()
 
     def _drop(self) -> None:
-        ssh, self._ssh, self._client = self._ssh, None, None
-        if ssh is not None:
-            ssh.abort()
+        if self._ssh is not None:
+            self._ssh.abort()
+        self._ssh = self._client = None
 
 
 class _Login(asyncssh.SSHClient):
@@ -220,13 +186,12 @@ class _Login(asyncssh.SSHClient):
     def __init__(self, location: Location, who: Credentials) -> None:
         if not who.username:
             raise RefusedError(FailReason.NO_PERMISSION, "no user name; expected username in the credentials")
-        self._host, self._port, self._who = location.host, location.port or _PORT, who
-        self._shown = "(revoked, or not valid)"
+        self._location, self._who, self._shown = location, who, "(revoked, or not valid)"
         key_file = Path(who.key_file).expanduser()
         try:
             files = [path for path in map(Path.expanduser, _KNOWN_HOSTS) if path.exists()]
             self._known = asyncssh.read_known_hosts([str(path) for path in files])
-            if who.key_file and key_file.stat().st_mode & _PRIVATE:
+            if who.key_file and key_file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
                 raise RefusedError(FailReason.IO_ERROR, "others may read key_file; expected mode 0600")
             keys = [asyncssh.read_private_key(key_file, who.password or None)] if who.key_file else []
         except (OSError, ValueError) as error:  # their messages may quote the file
@@ -240,23 +205,22 @@ class _Login(asyncssh.SSHClient):
         Raises:
             RefusedError: the host key is another one, or none is known; it is named, to be compared.
         """
-        who = self._who
+        who, host, port = self._who, self._location.host, self._location.port
         how: dict[str, Any] = {"config": None, "client_keys": None, "x509_trusted_certs": None}
         how |= {"username": who.username, "password": who.password or None, "gss_host": None}
         how |= {"preferred_auth": "publickey,keyboard-interactive,password", "login_timeout": 0}
         # A fingerprint is that of a plain key, not of a certificate.
         trusted = {"known_hosts": ([], [], []), "server_host_key_algs": "-*cert*"}
         how |= trusted if who.host_key else {"known_hosts": self._known}
-        async with AsyncExitStack() as stack:
+        async with asyncssh.SSHAgentClient(os.environ.get("SSH_AUTH_SOCK", "")) as agent:
             if not self._keys and not who.password:
-                with suppress(OSError, ValueError):  # there is no agent
-                    agent = await stack.enter_async_context(asyncssh.connect_agent())
+                with suppress(ValueError):  # there is no agent
                     self._keys = list(await agent.get_keys())
             try:
-                return await asyncssh.connect(self._host, self._port, client_factory=lambda: self, **how)
+                return await asyncssh.connect(host, port or 22, client_factory=lambda: self, **how)
             except asyncssh.HostKeyNotVerifiable:
-                known = any(self._known.match(self._host, "", self._port if self._port != _PORT else None))
-                what = "another than known_hosts has" if known else "not known"
+                is_other = any(self._known.match(host, "", port or None))
+                what = "another than known_hosts has" if is_other else "not known"
                 what = "another than host_key says" if who.host_key else what
                 where = "put it into the credentials as host_key, or into ~/.ssh/known_hosts"
                 detail = f"the server's host key {self._shown} is {what}. If that is its key, {where}"
@@ -280,10 +244,8 @@ def _translated(error: BaseException) -> PhiscanError:
     if isinstance(error, PhiscanError):
         return error
     for kind, reason, detail in _REFUSED:
-        if isinstance(error, kind):
+        if isinstance(error, kind) and not isinstance(error, _LOST):
             return RefusedError(reason, detail)
-    if isinstance(error, asyncssh.SFTPError) and not isinstance(error, _LOST):
-        return RefusedError(FailReason.IO_ERROR, f"the server refused it (status {error.code})")
     return UnansweredError(f"no answer from the server ({type(error).__name__})", is_gone=True)
 
 
@@ -292,8 +254,6 @@ def _names(line: bytes, size: int, mode: int) -> tuple[str, str]:
 
     >>> _names(b"-rw-r-----    1 ann      domain users       12 Nov  1 10:00 a.txt", 12, 0o100640)
     ('ann', 'domain users')
-    >>> _names(b"a.txt", 12, 0o100640)
-    ('', '')
     """
     rights, _, user, rest = [*line.decode("utf-8", "replace").split(None, 3), "", "", "", ""][:4]
     group, found, _ = rest.partition(f" {size} ")
