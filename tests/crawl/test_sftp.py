@@ -2,16 +2,19 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import pathspec
 import pytest
 
-from phiscan.config import Config
+from phiscan.config import Config, SharesTable
 from phiscan.crawl import IgnoreRules, check_roots, crawl
 from phiscan.crawl.settings import load_settings
+from phiscan.crawl.share_errors import UnansweredError
 from phiscan.crawl.shares import open_remote
 from phiscan.errors import InputError
 from tests.needs import needs
@@ -159,3 +162,29 @@ def test_names_owner_and_readers(monkeypatch: pytest.MonkeyPatch) -> None:
         (USER, (f"user {USER}",)),
     ]
     assert changed.source.inode != found[0].inode  # read again, since others may read it now
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_nobody_waits_for_a_server_that_stops_answering(server: Server, *, is_closed: bool) -> None:
+    share = open_remote(server.url.encode(), SharesTable(timeout_s=60 if is_closed else 3))
+    (crawled,) = crawl(check_roots([server.url]), NOTHING)
+    with share.open(crawled.source) as opened:
+        assert server.process is not None
+        processes = _descendants(server.process.pid)
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            if is_closed:
+                Thread(target=share.close).start()
+            with pytest.raises(UnansweredError) as caught:
+                opened.read(1)
+        finally:
+            for process in processes:
+                os.kill(process, signal.SIGCONT)
+            share.close()
+    assert caught.value.is_gone
+
+
+def _descendants(process: int) -> list[int]:
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [one for child in map(int, children) for one in (child, *_descendants(child))]
