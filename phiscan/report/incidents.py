@@ -19,16 +19,16 @@ from phiscan.errors import InputError
 from phiscan.health.topics import topic_of
 from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext, lazy_join
-from phiscan.model import EntityType, Verdict
+from phiscan.model import EntityType, ReaderCount, Verdict
 from phiscan.report.data.estimates import AffectedPatients
 from phiscan.report.regulators import Clock, Form, Organization, jurisdictions, running
 from phiscan.report.rendering.html import rendered
 from phiscan.report.rendering.pdf import render_pdf
 from phiscan.report.sections.counts import affected_patients
-from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment
+from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment, reader_words
 from phiscan.review.decisions import incidents as breaches
 from phiscan.review.decisions.incidents import COUNTED, DISCOVERED, Incident, IncidentState, Task
-from phiscan.review.records.file_records import COLUMNS, present, record_of
+from phiscan.review.records.file_records import COLUMNS, COUNT, present, record_of
 from phiscan.review.worklist.model import Exposure, FileRecord
 from phiscan.store.database import Database
 from phiscan.store.sql_batches import chunks
@@ -82,6 +82,7 @@ class Facts:
 
     exposures: Counter[Exposure]
     readers: Counter[str]
+    widest: ReaderCount | None  # of the file that most people can read, where they were counted
     identifiers: Counter[EntityType]
     topics: Counter[str]
     people: int
@@ -196,6 +197,7 @@ _RESULTS = (
     .join(file, file.c.id == examination.c.file_id)
     .join(root, root.c.id == file.c.root_id)
     .outerjoin(access, access.c.examination_id == examination.c.id)
+    .outerjoin(*COUNT)
     .order_by(examination.c.id)
 )
 _VERDICTS = sa.select(decision.c.decided, decision.c.content_hash).where(
@@ -234,6 +236,11 @@ def _facts(database: Database, results: Sequence[FileRecord], patient_index: Pat
     return Facts(
         exposures=Counter(one.exposure for one in results),
         readers=Counter(visible(name) for one in results for name in one.source.readers),
+        widest=max(
+            (one.reader_count for one in results if one.reader_count),
+            key=lambda found: (found.high or found.low or 0, found.low or 0),
+            default=None,
+        ),
         identifiers=identifiers,
         topics=topics,
         people=min(max(certain, sum(one.n_people for one in of_content)), most),
@@ -280,10 +287,18 @@ def _values(form: Form, incident: Incident, found: Evidence, organization: Organ
         "people": about,
         "size": _("500 or more") if least >= LARGE else _("fewer than 500") if most < LARGE else "",
         "regions": ", ".join(f"{name} {count(n)}" for name, n in regions.items()),
-        "readers": ", ".join(f"{EXPOSURES[one]} ({count(n)})" for one, n in known.exposures.most_common()),
+        "readers": _could_read(known),
         "places": ", ".join(sorted({visible(one.root) for one in found.files})),
         "tests": "\n".join(f"{question}: {answer}" for question, answer in answers if answer),
     }
+
+
+def _could_read(known: Facts) -> str:
+    named = ", ".join(f"{EXPOSURES[one]} ({count(n)})" for one, n in known.exposures.most_common())
+    if known.widest is None:
+        return named
+    most = _("the file that most people can read: {readers}", readers=reader_words(known.widest))
+    return f"{named}\n{most}"
 
 
 def form_text(form: Form, fields: Filled, now: datetime) -> str:

@@ -14,11 +14,12 @@ from fastapi import FastAPI
 from phiscan.config import config_of
 from phiscan.errors import ConfigError, ConflictError, InputError
 from phiscan.language import using
-from phiscan.model import FileResult, Verdict
+from phiscan.model import FileResult, ReaderCount, Verdict
 from phiscan.report.incidents import FIELDS
 from phiscan.report.regulators import Organization, jurisdictions, read_organization, running
 from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.incidents import DAYS_TO_ACT, IncidentState, TaskState
+from phiscan.review.records.reader_counts import store_counts
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import Exposure
 from tests.review.results import NOW, later, referred, scan
@@ -494,3 +495,29 @@ def test_every_rule_is_in_both_languages_and_every_form_names_known_values() -> 
                 french = str(text)
             assert french != str(text), text
         assert {name for form in law.forms for field in form.fields for name in field.fill} <= known
+
+
+@pytest.mark.usefixtures("chosen")
+def test_the_number_of_people_who_could_read_is_on_the_page_of_a_file_and_in_the_forms(
+    browser: Visit, store: Store, confirmed: dict[str, int], number: int
+) -> None:
+    files = [store.item(confirmed[name]) for name in ("open.txt", "gone.txt")]
+    counted = [
+        ReaderCount(low=low, high=high, n_accounts=230, notes=notes, counted=later(7))
+        for low, high, notes in ((214, 214, ()), (95, 230, ("group",)))
+    ]
+    of_files = list(zip(files, counted, strict=True))
+    store.database.write(lambda connection: store_counts(connection, of_files, {}))
+    client = browser("lead").client
+    for file, words in zip(files, ("214 people", "95 to 230 people; members of a group"), strict=True):
+        assert words in client.get(f"/items/{file.file_id}").text
+    law, form = next(
+        (name, one.id)
+        for name in ("ontario", "quebec")
+        for one in jurisdictions()[name].forms
+        if any("readers" in field.fill for field in one.fields)
+    )
+    text = client.get(f"/incidents/{number}/forms/{form}/txt").text
+    assert law in form
+    assert "the file that most people can read: 95 to 230 people; members of a group are not known" in text
+    assert store.verify_audit().ok

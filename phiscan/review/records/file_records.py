@@ -24,6 +24,7 @@ from phiscan.model import (
     Outcome,
     PiiBit,
     PiiVector,
+    ReaderCount,
     Reason,
     Referral,
     Search,
@@ -51,10 +52,17 @@ from phiscan.store.tables.scans import (
     file,
     finding,
     health_term,
+    reader_count,
     root,
     sighting,
     unread_part,
 )
+
+RISK = examination.c.risk * sa.func.coalesce(reader_count.c.weight, 1.0)
+"""The order of the list; with ``COUNT`` joined."""
+COUNT = (reader_count, reader_count.c.of_examination == examination.c.id)
+"""The outer join of the number of readers of a result."""
+COUNTED = tuple(column for column in reader_count.c if column.name.startswith("readers_"))
 
 COLUMNS = (
     file.c.id.label("file_id"),
@@ -63,11 +71,13 @@ COLUMNS = (
     root.c.display.label("root"),
     file.c.path.label("path_bytes"),
     file.c.display.label("path"),
-    *(column for column in examination.c if column.name != "file_id"),
+    *(column for column in examination.c if column.name not in {"file_id", "risk"}),
+    RISK.label("risk"),
     access.c.owner,
     access.c.readers,
+    *COUNTED,
 )
-"""The columns of a record, of the tables file, root, examination and (outer join) access."""
+"""The columns of a record, of the tables file, root, examination and (outer joins) access and ``COUNT``."""
 
 
 def current_results(*, scan_id: int | None, conceal: bool = False) -> sa.Select[Any]:
@@ -120,6 +130,7 @@ def _sightings(*, conceal: bool = False) -> sa.Select[Any]:
     return (
         _joined(query)
         .outerjoin(access, access.c.examination_id == examination.c.id)
+        .outerjoin(*COUNT)
         .outerjoin(
             decision,
             (decision.c.id == standing_decision(examination)) & (~concealed() if conceal else sa.true()),
@@ -338,7 +349,21 @@ def record_of(row: sa.Row[Any], **state: Any) -> FileRecord:
     stored = dict(zip(row._fields, row, strict=True))
     values = {name: stored[name] for name in _PLAIN}
     values |= {name: decode(stored[name]) for name, decode in _DECODED}
-    return FileRecord(**{**values, "source": source_of(row), "examination_id": stored["id"], **state})
+    values |= {"source": source_of(row), "examination_id": stored["id"], "reader_count": counted_of(row)}
+    return FileRecord(**{**values, **state})
+
+
+def counted_of(row: sa.Row[Any]) -> ReaderCount | None:
+    """Return the number of readers of a row with its columns; None where they were not counted."""
+    if row.readers_counted is None:
+        return None
+    return ReaderCount(
+        low=row.readers_low,
+        high=row.readers_high,
+        n_accounts=row.readers_of,
+        notes=tuple(row.readers_notes),
+        counted=row.readers_counted,
+    )
 
 
 def sighted_record(row: sa.Row[Any], **state: Any) -> FileRecord:

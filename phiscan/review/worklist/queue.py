@@ -14,6 +14,7 @@ from phiscan.language import gettext as _
 from phiscan.model import Outcome, Referral, Verdict
 from phiscan.review.decisions.discussion import tags_of
 from phiscan.review.records.file_records import (
+    RISK,
     current_results,
     decision_of,
     last_seen,
@@ -58,7 +59,7 @@ def queue(
         StoreError: there is no such scan.
     """
     query = _selected(connection, scan_id, verdicts, wanted, conceal=conceal, second_look=second_look)
-    first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else examination.c.risk
+    first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else RISK
     is_decided = sa.case((query.selected_columns["verdict"].is_(None), 0), else_=1)
     ordered = query.order_by(is_decided, first.desc(), root.c.path, file.c.path)
     found = [sighted_record(row) for row in connection.execute(ordered.limit(limit).offset(offset))]

@@ -20,6 +20,7 @@ from phiscan.model import EntityType, Verdict
 from phiscan.review.decisions.discussion import tagged, tags_of
 from phiscan.review.records.file_records import (
     COLUMNS,
+    COUNT,
     people_at_risk,
     record_of,
     with_evidence,
@@ -245,6 +246,7 @@ _LINES = (
     .join(root, root.c.id == work_item.c.root_id)
     .join(examination, examination.c.id == work_item.c.examination_id)
     .outerjoin(access, access.c.examination_id == examination.c.id)
+    .outerjoin(*COUNT)
     .where(work_item.c.file_id.in_(listed("files")))
 )
 

@@ -23,7 +23,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.model import EntityType, FileResult, Outcome, Referral
-from phiscan.review.records.file_records import is_about, present
+from phiscan.review.records.file_records import COUNT, RISK, is_about, present
 from phiscan.review.worklist.model import FIRST, LEAD, NOBODY, NOT_BY_THEMSELVES, OPENING, SECOND, WorkState
 from phiscan.store.column_types import canonical_json, iso
 from phiscan.store.database import lock_chain
@@ -170,13 +170,14 @@ def _current_files() -> sa.Select[Any]:
         .where(other.c.file_id == file.c.id, other.c.content_hash == examination.c.content_hash)
         .scalar_subquery()
     )
-    columns = ("id", "outcome", "referral", "risk", "media_type", "content_hash", "uid", "health_score")
+    columns = ("id", "outcome", "referral", "media_type", "content_hash", "uid", "health_score")
     query: sa.Select[Any] = sa.select(
         *(file.c.id.label("file_id"), file.c.root_id, file.c.display.label("path")),
         *(examination.c[name] for name in columns),
-        *(access.c.owner, arrived.label("arrived")),
+        *(access.c.owner, arrived.label("arrived"), RISK.label("risk")),
     ).select_from(sighting)
     query = present(query, None).outerjoin(access, access.c.examination_id == examination.c.id)
+    query = query.outerjoin(*COUNT)
     return query.where(file.c.id.in_(listed("files")), examination.c.content_hash != "")
 
 

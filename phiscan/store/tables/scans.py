@@ -5,6 +5,8 @@ No column holds document text: findings have positions, types, masked shapes and
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from phiscan.model import EntityType, FailReason, Outcome, Referral
@@ -233,6 +235,40 @@ access = table(
     column("owner", SafeText, "name of the owner on the share; empty when it has none"),
     column("readers", CanonicalJson, "who may read the file, [name, ...]; everyone, group NAME, user NAME"),
     comment="Who owns a file and who may read it, on the share when the file was examined.",
+)
+
+_COUNTED = (
+    ("readers_low", sa.BigInteger, "people who can read it, at least; null = not known"),
+    ("readers_high", sa.BigInteger, "people who can read it, at most; null = not known"),
+    ("readers_of", sa.BigInteger, "accounts that can sign in, in the directory; 0 = there was none"),
+    ("readers_notes", CanonicalJson, "codes of what was not known, [code, ...]"),
+)
+
+
+def _counted() -> list[sa.Column[Any]]:
+    kinds = [
+        column(name, kind, text, null=name in {"readers_low", "readers_high"})
+        for name, kind, text in _COUNTED
+    ]
+    return [*kinds, column("readers_counted", UtcTime, "when they were counted"), seal()]
+
+
+reader_count = table(
+    "reader_count",
+    key("file_id", "file.id", "the file"),
+    column("of_examination", RowId, "number of its result of which the rights were counted"),
+    column("weight", sa.Double, "factor of the result's risk, by that number"),
+    *_counted(),
+    comment="How many people can read a file of the review list; never who. Counted anew by access update.",
+)
+
+folder_readers = table(
+    "folder_readers",
+    key("root_id", "root.id", "its root"),
+    key("folder", "", "path of the folder relative to the root, display form", SafeText),
+    column("n_files", sa.Integer, "files directly in it that are PHI or may be"),
+    *_counted(),
+    comment="How many people can read at least one of the files of a folder that are PHI or may be.",
 )
 
 reuse = table(
