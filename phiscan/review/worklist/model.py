@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
+from math import log2
 from operator import attrgetter
 from typing import Any
 
 from phiscan.language import lazy_gettext as _
 from phiscan.model import EntityType, FileResult, PiiVector, StoredFinding, StoredTerm, UnreadPart, Verdict
+from phiscan.review.records.openings import NEVER, Openings
 from phiscan.visible import safe_cell, visible
 
 MIN_SCORE = 0.01  # files without health terms are still ordered among themselves
@@ -73,6 +75,15 @@ def risk_of(
     """
     harm = max(1, len(vector.bits)) * max(1, n_people) * max(MIN_SCORE, health_score or 0.0)
     return harm * FACTORS[exposure]
+
+
+def opened_factor(n_others: int) -> float:
+    """Return the factor of a file that accounts of others opened in the order of the list.
+
+    >>> opened_factor(0), opened_factor(1), opened_factor(7)
+    (1.0, 2.0, 4.0)
+    """
+    return 1.0 + log2(1 + n_others)
 
 
 NOBODY, FIRST, SECOND, LEAD, OPENING = "nobody", "first", "second", "lead", "opening"
@@ -160,6 +171,7 @@ class FileRecord(FileResult):
     assignee: str = ""
     decisions: tuple[Decision, ...] = ()  # all of them, oldest first; including those on earlier contents
     blind: bool = False  # see ``blinded``
+    openings: Openings = NEVER  # by access logs; where a list is read, without the time that they cover
 
     # In the review list, as the viewer may see it
     state: WorkState = WorkState.UNDECIDED  # undecided, phi, not_phi or unsure
@@ -207,7 +219,7 @@ def blinded(record: FileRecord) -> FileRecord:
     )
     hidden = {item.name: getattr(bare, item.name) for item in fields(FileResult)}
     # Only referred files are compared with others: a group would reveal which blind items they are.
-    return replace(record, **hidden, n_findings=0, group_id=None, n_group=1, blind=True)
+    return replace(record, **hidden, n_findings=0, group_id=None, n_group=1, blind=True, openings=NEVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +363,7 @@ FIELDS: Mapping[str, Callable[[FileRecord], Any]] = {
     "owner": lambda record: record.source.owner or None,
     "readers": lambda record: list(record.source.readers),
     "tags": lambda record: list(record.tags),
+    "openings": lambda record: None if record.blind else record.openings.to_json(),
     "risk": lambda record: None if record.blind else record.risk,
     "people": lambda record: None if record.referral is None else record.n_people,
     "findings": lambda record: None if record.referral is None else record.n_findings,
