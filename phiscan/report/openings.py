@@ -41,15 +41,6 @@ def together_words(found: OpeningsTogether) -> str:
     return " ".join([files, *opened, _("Logs: {logs}.", logs=_logs(found.total))])
 
 
-def short_words(found: Openings) -> str:
-    """Return the openings of a file for its line in a list; "" = none is known."""
-    if not found.n_openings:
-        return ""
-    return _(
-        "openings: {n}, accounts: {accounts}", n=count(found.n_openings), accounts=count(found.n_accounts)
-    )
-
-
 def _opened(found: Openings) -> str:
     if found.first is None or found.last is None:
         return ""

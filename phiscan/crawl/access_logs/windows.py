@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import IO, cast
+from typing import Any, cast
 
 from lxml import etree
 
@@ -47,13 +47,13 @@ def _from_file(log: Log) -> Iterator[str]:
         message = ".evtx: needs the package evtx; expected phiscan installed with [evtx]"
         raise InputError(message) from None
     try:
-        records = iter(PyEvtxParser(cast("IO[bytes]", log.stream)).records())
+        records = iter(PyEvtxParser(log.stream).records())
     except (RuntimeError, OSError, EOFError):
         log.is_damaged = True
         return
     while True:
         try:
-            yield next(records)["data"]
+            yield str(cast("dict[str, Any]", next(records))["data"])
         except StopIteration:
             return
         except (RuntimeError, OSError, EOFError):  # the next part may be sound

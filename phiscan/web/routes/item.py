@@ -22,6 +22,7 @@ from phiscan.language import decimal, lazy_gettext, ngettext
 from phiscan.language import gettext as _
 from phiscan.model import EntityType, Reason, Span, StoredFinding, StoredTerm, Verdict
 from phiscan.pipeline.rereading.vetoes import Veto
+from phiscan.report.openings import opening_words
 from phiscan.report.words import CASES, CHARACTERISTICS, DETECTORS, ENTITY_TYPES, FORMATS, part_detail
 from phiscan.report.words import REASONS as OUTCOME_REASONS
 from phiscan.review.accounts.users import Session
@@ -196,6 +197,7 @@ def item_view(
         "owner": visible(item.owner) or _("no. {number}", number=item.source.uid),
         "readers": _readers(item),
         "mode": mode_letters(item.source.mode),
+        "opened": "" if item.blind else opening_words(item.openings),
         "decided": verdict,
         # The verdict that stands, if it was given for an identical file.
         "carried": next((one for one in reversed(history) if verdict and one.is_current and one.path), None),
