@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+import sqlalchemy as sa
+
 from phiscan import __version__
 from phiscan.decision.reasons import versions_differ
 from phiscan.language import lazy_gettext as _
@@ -42,6 +44,7 @@ from phiscan.report.sections.screened import corrected, rankings, second_list
 from phiscan.report.summary import headlines, limits, summary
 from phiscan.report.words import CHARACTERISTICS, plain
 from phiscan.review.decisions.incidents import Incident, incidents
+from phiscan.review.records.openings import openings_together
 from phiscan.review.worklist.model import FileRecord
 from phiscan.sandbox.isolation import read_missing
 from phiscan.store.database import Database
