@@ -120,7 +120,8 @@ class Log:
                     yield None
                     self.is_damaged = True
                 except RecursionError:
-                    at = len(text)
+                    found = _NEXT_RECORD.search(text, at)
+                    at = found.end() if found else len(text)
                     yield None
                 else:
                     yield record
