@@ -250,7 +250,7 @@ def _facts(database: Database, results: Sequence[FileRecord], patient_index: Pat
 
 def suggested(found: Evidence, laws: Iterable[Jurisdiction]) -> dict[str, str]:
     """Return the texts of fields that the logs can fill until an officer writes another one."""
-    asked = [test.id for law in laws for test in law.tests if VIEWED in test.evidence]
+    asked = [test.id for law in laws for test in law.tests if test.evidence == (VIEWED,)]
     return dict.fromkeys([VIEWED, *asked], together_words(found.opened))
 
 

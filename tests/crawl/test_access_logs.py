@@ -164,6 +164,12 @@ def test_windows_events_with_entities_are_not_expanded(tmp_path: Path) -> None:
     assert (len(found), log.n_unknown, log.is_damaged) == (1, 2, True)
 
 
+@pytest.mark.parametrize("rest", [b"", b"\xff" * 70_000, bytes(4_088) + b"ElfChnk\0" + b"\x01" * 65_528])
+def test_a_damaged_event_log_file_is_reported(tmp_path: Path, rest: bytes) -> None:
+    found, log = parsed(tmp_path, b"ElfFile\0" + rest)
+    assert (found, log.is_damaged) == ([], True)
+
+
 def server_line(
     operation: str = "REST.GET.OBJECT",
     status: str = "200",

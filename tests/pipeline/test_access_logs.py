@@ -37,7 +37,7 @@ from tests.review.results import clear, later, referred, scan
 from tests.samba import PASSWORD, Samba, running_samba
 
 CANARY = "Zanzibar-Qwertz"  # an account
-LETTER, OTHER = "a/letter.txt", "b/other.txt"
+LETTER, OTHER = "a/letter.txt", "c/referral.txt"
 Import = Callable[..., Imported]
 
 
@@ -49,7 +49,9 @@ def line(path: str, account: str = CANARY, time: str = "08:30:01", day: str = "2
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     create_key(tmp_path / "key")
-    with new_store(tmp_path / "phiscan.db") as opened:
+    new_store(tmp_path / "phiscan.db").close()
+    config = Config(home=tmp_path)
+    with Store.open(config.database_url, audit_key=config.audit_key_file) as opened:
         scan(opened)
         yield opened
 
@@ -267,7 +269,7 @@ def recorded(*given):
 access_logs._record = recorded
 config = Config(home=home, accesslog=AccessLogTable(time_zone="UTC"))
 now = datetime(2026, 11, 21, tzinfo=UTC)
-with Store.open(config.database_url) as store:
+with Store.open(config.database_url, audit_key=config.audit_key_file) as store:
     access_logs.import_log(store.database, config, home / "access.log", now=now)
 """
 

@@ -55,6 +55,7 @@ def _from_file(log: Log) -> Iterator[str]:
         try:
             yield str(cast("dict[str, Any]", next(records))["data"])
         except StopIteration:
+            log.is_damaged |= log.n_understood + log.n_unknown == 0  # of a sound one a record is left
             return
         except (RuntimeError, OSError, EOFError):  # the next part may be sound
             log.is_damaged = True
