@@ -500,13 +500,13 @@ def test_every_rule_is_in_both_languages_and_every_form_names_known_values() -> 
 
 
 def test_what_access_logs_say_fills_the_third_factor_until_an_officer_writes(
-    app: FastAPI, store: Store, visit: Visit, confirmed: dict[str, int]
+    app: FastAPI, store: Store, browser: Visit, confirmed: dict[str, int]
 ) -> None:
     hipaa = Organization("General Hospital", "A. Officer, 555-0100", ("hipaa",))
     app.state.desk = replace(app.state.desk, organization=hipaa)
     files = [confirmed["open.txt"], confirmed["gone.txt"]]
     number = store.desk.write_incident(None, {"title": "Ward"}, add=files, by="reviewer", now=later(6))
-    lead = visit("lead")
+    lead = browser("lead")
     (test,) = [one for one in jurisdictions()["hipaa"].tests if one.evidence == ("viewed",)]
     assert "No log covers these files." in lead.get(f"/incidents/{number}").text
     minute = minute_of(later(1))
