@@ -506,7 +506,7 @@ def test_what_access_logs_say_fills_the_third_factor_until_an_officer_writes(
     app.state.desk = replace(app.state.desk, organization=hipaa)
     files = [confirmed["open.txt"], confirmed["gone.txt"]]
     number = store.desk.write_incident(None, {"title": "Ward"}, add=files, by="reviewer", now=later(6))
-    lead = browser("lead")
+    lead = browser("lead").client
     (test,) = [one for one in jurisdictions()["hipaa"].tests if one.evidence == ("viewed",)]
     assert "No log covers these files." in lead.get(f"/incidents/{number}").text
     minute = minute_of(later(1))
