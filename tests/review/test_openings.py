@@ -1,4 +1,4 @@
-"""Openings in the store, on either database: a set of minutes, periods that join, rows that go with a file."""
+"""Openings in the store, on either database: a set of minutes, periods that join, rows that are purged."""
 
 from datetime import timedelta
 
