@@ -26,7 +26,7 @@ _SYSLOG = re.compile(
 _HEAD = re.compile(
     rb"\[(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d+)?),[^]]*\] .*\bvfs_full_audit\.c:\d+\(do_log\)"
 )
-_OPERATION = re.compile(r"[a-z][a-z_0-9]+")
+_MESSAGE = re.compile(r"([^|]+)\|((?:[^|]*\|)*?)([a-z][a-z_0-9]+)\|(ok|fail[^|]*)(?:\|(.*))?", re.DOTALL)
 _READS = frozenset({"pread", "pread_send", "pread_recv", "read", "sendfile", "offload_read_send"})
 _OPENS = frozenset({"open", "openat"})
 _READING = re.compile(rb"\|(?:pread(?:_send|_recv)?|sendfile|create_file)\|ok\|")
@@ -46,7 +46,7 @@ def parse(log: Log) -> Iterator[Opened]:
         try:
             moment = log.time_of(time.decode("ascii"))
             account, share, operation, result, arguments = _parts(message.decode("utf-8", "surrogateescape"))
-        except (ValueError, StopIteration):
+        except ValueError:
             log.n_unknown += 1
             continue
         if not log.saw(moment) or result != "ok" or operation not in counted:
@@ -86,15 +86,17 @@ def _messages(log: Log) -> Iterator[tuple[bytes, bytes]]:
 def _parts(message: str) -> tuple[str, str, str, str, str]:
     """Return account, share, operation, result and arguments of a message.
 
+    Raises:
+        ValueError: it is none of the module.
+
     >>> _parts("ana|10.0.0.7|records|openat|ok|r|a|b.txt")
     ('ana', 'records', 'openat', 'ok', 'r|a|b.txt')
     """
-    fields = message.split("|")
-    at = next(
-        place
-        for place in range(1, len(fields) - 1)
-        if _OPERATION.fullmatch(fields[place])
-        and (fields[place + 1] == "ok" or fields[place + 1].startswith("fail"))
-    )
-    share = fields[at - 1] if at > 2 else ""  # noqa: PLR2004 (account and client only)
-    return fields[0], share, fields[at], fields[at + 1], "|".join(fields[at + 2 :])
+    found = _MESSAGE.fullmatch(message)
+    if found is None:
+        raise ValueError(message)
+    account, further, operation, result, arguments = found.groups()
+    prefix = further.split("|")
+    # After the account: the client alone, or others with the share last.
+    share = prefix[-2] if len(prefix) > 2 else ""  # noqa: PLR2004 (the last part is empty)
+    return account, share, operation, result, arguments or ""
