@@ -260,6 +260,17 @@ class DirectoryTable:
 
 
 @dataclass(frozen=True, slots=True)
+class AccessLogTable:
+    """``[accesslog]``: how access logs are read."""
+
+    time_zone: str = ""  # of times without one; "" = this machine's
+    ignore: tuple[str, ...] = ()  # accounts that are left out: of a backup, a virus scanner
+    paths: Mapping[str, str] = field(
+        default_factory=dict
+    )  # beginning of a path in a log -> root, or below it
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The configuration of a run; immutable once loaded."""
 
@@ -295,6 +306,7 @@ class Config:
     retention: RetentionTable = field(default_factory=RetentionTable)
     schedule: Mapping[str, ScheduleTable] = field(default_factory=dict)
     shares: SharesTable = field(default_factory=SharesTable)
+    accesslog: AccessLogTable = field(default_factory=AccessLogTable)
     source: str = "defaults"  # the file, for messages
     learned: LearnedVersion | None = None  # active version in the database when a scan begins; None = shipped
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+import sqlalchemy as sa
+
 from phiscan import __version__
 from phiscan.decision.reasons import versions_differ
 from phiscan.language import lazy_gettext as _
@@ -42,6 +44,7 @@ from phiscan.report.sections.screened import corrected, rankings, second_list
 from phiscan.report.summary import headlines, limits, summary
 from phiscan.report.words import CHARACTERISTICS, plain
 from phiscan.review.decisions.incidents import Incident, incidents
+from phiscan.review.records.openings import openings_together
 from phiscan.review.records.reader_counts import FolderReaders, widest_folders
 from phiscan.review.worklist.model import FileRecord
 from phiscan.sandbox.isolation import read_missing
@@ -105,7 +108,7 @@ def gather(
     with database.read() as connection:
         known_incidents = incidents(connection)
         widest = [] if hide_paths else widest_folders(connection)
-    listed = _incidents(known_incidents, paths)
+        listed = _incidents(connection, known_incidents, paths)
     loose = len(confirmed.keys() - set().union(*(one.places for one in known_incidents)))
     levels = type_levels(stored.findings, stored.distinct, _confirmed(read))
     data = ReportData(
@@ -166,13 +169,27 @@ def gather(
     return Report(data, stored.rows, names)
 
 
-def _incidents(known: Sequence[Incident], here: Collection[int]) -> tuple[IncidentRow, ...]:
+def _incidents(
+    connection: sa.Connection, known: Sequence[Incident], here: Collection[int]
+) -> tuple[IncidentRow, ...]:
     """Return the incidents with files of the scan; ``here``: its files."""
-    return tuple(
-        IncidentRow(one.number, one.state.value, one.entries[0].entered, len(one.files), n_here)
-        for one in known
-        if (n_here := sum(file in here for file in one.places))
-    )
+    rows = []
+    for one in known:
+        if n_here := sum(file in here for file in one.places):
+            by_logs = openings_together(connection, one.files)
+            rows.append(
+                IncidentRow(
+                    number=one.number,
+                    state=one.state.value,
+                    opened=one.entries[0].entered,
+                    files=len(one.files),
+                    here=n_here,
+                    files_opened=by_logs.n_opened,
+                    accounts=by_logs.total.n_accounts,
+                    files_not_covered=by_logs.n_not_covered,
+                )
+            )
+    return tuple(rows)
 
 
 def _confirmed(files: tuple[FileRecord, ...]) -> frozenset[int]:

@@ -21,7 +21,8 @@ from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext, lazy_join
 from phiscan.model import EntityType, ReaderCount, Verdict
 from phiscan.report.data.estimates import AffectedPatients
-from phiscan.report.regulators import Clock, Form, Organization, jurisdictions, running
+from phiscan.report.openings import together_words
+from phiscan.report.regulators import Clock, Form, Jurisdiction, Organization, jurisdictions, running
 from phiscan.report.rendering.html import rendered
 from phiscan.report.rendering.pdf import render_pdf
 from phiscan.report.sections.counts import affected_patients
@@ -29,6 +30,7 @@ from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment, reader_
 from phiscan.review.decisions import incidents as breaches
 from phiscan.review.decisions.incidents import COUNTED, DISCOVERED, Incident, IncidentState, Task
 from phiscan.review.records.file_records import COLUMNS, COUNT, present, record_of
+from phiscan.review.records.openings import OpeningsTogether, openings_together
 from phiscan.review.worklist.model import Exposure, FileRecord
 from phiscan.store.database import Database
 from phiscan.store.sql_batches import chunks
@@ -46,6 +48,7 @@ from phiscan.store.tables import (
 )
 from phiscan.visible import safe_cell, visible
 
+VIEWED = "viewed"
 LARGE = 500  # people, from which HIPAA asks for more
 FIELDS: Mapping[str, str] = {
     "title": lazy_gettext("Title"),
@@ -54,7 +57,7 @@ FIELDS: Mapping[str, str] = {
     DISCOVERED: lazy_gettext("Day of the discovery, if it was known earlier (year-month-day)"),
     "found": lazy_gettext("How it was discovered, and by whom"),
     "recipients": lazy_gettext("Who used it, or to whom it was disclosed"),
-    "viewed": lazy_gettext("Whether it was acquired or viewed: which log, from when to when"),
+    VIEWED: lazy_gettext("Whether it was acquired or viewed: which log, from when to when"),
     COUNTED: lazy_gettext("People affected, if they were counted"),
     "containment": lazy_gettext("Containment: access removed, copies destroyed or returned, with dates"),
     "prevention": lazy_gettext("What prevents another one"),
@@ -116,6 +119,7 @@ class Evidence:
     breach: Facts  # of ``files``; the people as an officer counted them, if one did
     now: Facts  # of those that are present
     revealed_by: Counter[str]
+    opened: OpeningsTogether  # by access logs, at all places of the files
     discovered: datetime
     is_written: bool  # the day of the discovery, by an officer
     clocks: tuple[tuple[Clock, datetime | None], ...]
@@ -165,6 +169,7 @@ def _evidence(
         shown = [one for one in files if one.file_id not in blind]
         opened = _each(connection, sa.select(reveal.c.revealed_by), reveal.c.file_id, incident.places)
         contents = {one.content_hash for one in shown}
+        by_logs = openings_together(connection, {*incident.places} - blind)
         made = _each(connection, _VERDICTS, decision.c.file_id, {*incident.places} - blind)
         confirmed = [row.decided for row in made if row.content_hash in contents]
         confirmed += [one.confirmed for one in remedies.values()]
@@ -185,6 +190,7 @@ def _evidence(
         breach=breach,
         now=today or breach,
         revealed_by=Counter(visible(row[0]) for row in opened),
+        opened=by_logs,
         discovered=discovered,
         is_written=is_written,
         clocks=tuple(running(organization.laws, discovered, breach.people_range, last)),
@@ -249,6 +255,12 @@ def _facts(database: Database, results: Sequence[FileRecord], patient_index: Pat
     )
 
 
+def suggested(found: Evidence, laws: Iterable[Jurisdiction]) -> dict[str, str]:
+    """Return the texts of fields that the logs can fill until an officer writes another one."""
+    asked = [test.id for law in laws for test in law.tests if test.evidence == (VIEWED,)]
+    return dict.fromkeys([VIEWED, *asked], together_words(found.opened))
+
+
 Filled = tuple[tuple[str, str], ...]
 """The fields of a form with their values; "" = the officer must fill it."""
 
@@ -266,7 +278,8 @@ def _values(form: Form, incident: Incident, found: Evidence, organization: Organ
     known = found.breach
     least, most = known.people_range
     law = form.id.partition(".")[0]
-    answers = [(test.question, incident.texts.get(test.id, "")) for test in jurisdictions()[law].tests]
+    texts = {**suggested(found, [jurisdictions()[law]]), **incident.texts}
+    answers = [(test.question, texts.get(test.id, "")) for test in jurisdictions()[law].tests]
     regions = (known.patients.by_region if known.patients else None) or {}
     about = (
         count(most)
@@ -275,7 +288,7 @@ def _values(form: Form, incident: Incident, found: Evidence, organization: Organ
     )
     return {
         **dict.fromkeys(FIELDS, ""),
-        **incident.texts,
+        **texts,
         "organization": organization.name,
         "contact": organization.contact,
         # Without a day that an officer wrote it is the day in UTC, which ends the year too.

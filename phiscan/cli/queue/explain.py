@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from phiscan.model import ReaderCount, Referral, StoredFinding
+from phiscan.report.openings import opening_words
 from phiscan.report.words import CASES, reader_words
 from phiscan.review.store import FileRecord
 from phiscan.review.worklist.model import record_json
@@ -74,7 +75,7 @@ ITEM_FIELDS = (
 N_READERS = 12  # readers listed; a domain's list has hundreds
 _DETAIL_FIELDS = (
     *("blind", "outcome", "reason", "mode", "uid", "owner", "readers", "reader_count", "mtime_ns"),
-    *("content_hash", "characters", "health_distance", "found", "terms", "unread"),
+    *("content_hash", "characters", "health_distance", "found", "terms", "unread", "openings"),
 )
 N_TERMS = 12  # health terms listed; a long document has a hundred
 _DETECTOR_WORDS = {True: "PHI", False: "not PHI"}
@@ -94,6 +95,7 @@ def explain(record: FileRecord, *, limit: int, missed_file_cost: float) -> Itera
         yield "\nIt is to be judged blind: decide from the file itself, without what phiscan found in it."
         yield from _decisions(record)
         return
+    yield f"  {opening_words(record.openings)}"
     if record.referral is None:
         yield f"\nIt was not screened: {record.outcome}, {record.reason}. {visible(record.detail)}".rstrip()
         return

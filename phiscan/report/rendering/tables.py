@@ -506,6 +506,12 @@ def _of_the_desk(data: ReportData) -> tuple[Table, ...]:
             *plain_columns(state=_("State")),
             Column("opened", _("Opened"), "time"),
             *columns("count", files=_("Files"), here=_("Files of this scan")),
+            *columns(
+                "count",
+                files_opened=_("Opened, by access logs"),
+                accounts=_("Different accounts"),
+                files_not_covered=_("No log covers"),
+            ),
         ),
     )
 

@@ -80,6 +80,11 @@ COLUMNS = (
 """The columns of a record, of the tables file, root, examination and (outer joins) access and ``COUNT``."""
 
 
+_listed = work_item.alias("listed")
+LISTED_RISK = sa.func.coalesce(_listed.c.risk, RISK)
+"""The risk by which the list is ordered: with the factor of openings where the result is in the list."""
+
+
 def current_results(*, scan_id: int | None, conceal: bool = False) -> sa.Select[Any]:
     """Select the files that a scan saw with their result at that time; None: all files present now.
 
@@ -126,6 +131,7 @@ def _sightings(*, conceal: bool = False) -> sa.Select[Any]:
         decision.c.reviewer,
         decision.c.file_id.label("made_about"),
         assignment.c.assignee,
+        LISTED_RISK.label("listed_risk"),
     ).select_from(sighting)
     return (
         _joined(query)
@@ -136,6 +142,12 @@ def _sightings(*, conceal: bool = False) -> sa.Select[Any]:
             (decision.c.id == standing_decision(examination)) & (~concealed() if conceal else sa.true()),
         )
         .outerjoin(assignment, assignment.c.id == assignment_id)
+        .outerjoin(
+            _listed,
+            (_listed.c.file_id == file.c.id)
+            & (_listed.c.examination_id == examination.c.id)
+            & _listed.c.blind.is_(False),
+        )
     )
 
 
@@ -378,6 +390,7 @@ def sighted_record(row: sa.Row[Any], **state: Any) -> FileRecord:
         verdict=Verdict(row.verdict) if row.verdict else None,
         reviewer=row.reviewer or "",
         carried=row.made_about not in {None, row.file_id},
+        risk=row.listed_risk,
         assignee=row.assignee or "",
         **state,
     )

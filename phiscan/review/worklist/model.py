@@ -22,6 +22,7 @@ from phiscan.model import (
     UnreadPart,
     Verdict,
 )
+from phiscan.review.records.openings import NEVER, Openings
 from phiscan.visible import safe_cell, visible
 
 MIN_SCORE = 0.01  # files without health terms are still ordered among themselves
@@ -100,6 +101,15 @@ def weight_of(counted: ReaderCount, exposure: Exposure) -> float:
         return 1.0
     factors = [1 + min(3.0, math.log10(max(1, n))) for n in (counted.low, counted.high)]
     return sum(factors) / 2 / FACTORS[exposure]
+
+
+def opened_factor(n_others: int) -> float:
+    """Return the factor of a file that accounts of others opened in the order of the list.
+
+    >>> opened_factor(0), opened_factor(1), opened_factor(7)
+    (1.0, 2.0, 4.0)
+    """
+    return 1.0 + math.log2(1 + n_others)
 
 
 NOBODY, FIRST, SECOND, LEAD, OPENING = "nobody", "first", "second", "lead", "opening"
@@ -188,6 +198,7 @@ class FileRecord(FileResult):
     decisions: tuple[Decision, ...] = ()  # all of them, oldest first; including those on earlier contents
     blind: bool = False  # see ``blinded``
     reader_count: ReaderCount | None = None  # None: not counted since it was examined
+    openings: Openings = NEVER  # by access logs; where a list is read, without the time that they cover
 
     # In the review list, as the viewer may see it
     state: WorkState = WorkState.UNDECIDED  # undecided, phi, not_phi or unsure
@@ -235,7 +246,7 @@ def blinded(record: FileRecord) -> FileRecord:
     )
     hidden = {item.name: getattr(bare, item.name) for item in fields(FileResult)}
     # Only referred files are compared with others: a group would reveal which blind items they are.
-    return replace(record, **hidden, n_findings=0, group_id=None, n_group=1, blind=True)
+    return replace(record, **hidden, n_findings=0, group_id=None, n_group=1, blind=True, openings=NEVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,6 +391,7 @@ FIELDS: Mapping[str, Callable[[FileRecord], Any]] = {
     "readers": lambda record: list(record.source.readers),
     "reader_count": lambda record: counted_json(record.reader_count),
     "tags": lambda record: list(record.tags),
+    "openings": lambda record: None if record.blind else record.openings.to_json(),
     "risk": lambda record: None if record.blind else record.risk,
     "people": lambda record: None if record.referral is None else record.n_people,
     "findings": lambda record: None if record.referral is None else record.n_findings,

@@ -25,6 +25,7 @@ from phiscan.review.records.file_records import (
     record_of,
     with_evidence,
 )
+from phiscan.review.records.openings import NEVER, openings_of, openings_together
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import (
     FIRST,
@@ -331,7 +332,10 @@ def detail(connection: sa.Connection, file_id: int, *, viewer: str, now: datetim
         InputError: the file is not in the list.
     """
     found = item(connection, file_id, viewer=viewer, now=now)
-    return found if found.blind else with_evidence(connection, found)
+    if found.blind:
+        return found
+    openings = openings_together(connection, [file_id]).total
+    return replace(with_evidence(connection, found), openings=openings)
 
 
 def adjacent(
@@ -437,8 +441,13 @@ def lines(
     passed_over = skipped_by(viewer, now).where(skip.c.file_id.in_(file_ids))
     skipped: set[int] = set(connection.execute(passed_over).scalars())
     tags = tags_of(connection, file_ids, viewer=viewer)
+    opened = openings_of(connection, [number for number, row in rows.items() if not row.blind])
     return tuple(
-        replace(_item(rows[number], viewer, now, sizes, skipped=number in skipped), tags=tags.get(number, ()))
+        replace(
+            _item(rows[number], viewer, now, sizes, skipped=number in skipped),
+            tags=tags.get(number, ()),
+            openings=opened.get(number, NEVER),
+        )
         for number in file_ids
         if number in rows
     )

@@ -47,6 +47,8 @@ from phiscan.store.tables.scans import folder as folder
 from phiscan.store.tables.scans import folder_readers as folder_readers
 from phiscan.store.tables.scans import health_term as health_term
 from phiscan.store.tables.scans import health_window as health_window
+from phiscan.store.tables.scans import log_coverage as log_coverage
+from phiscan.store.tables.scans import opening as opening
 from phiscan.store.tables.scans import patient_check as patient_check
 from phiscan.store.tables.scans import patient_event as patient_event
 from phiscan.store.tables.scans import patient_match as patient_match

@@ -294,6 +294,31 @@ departure = table(
     comment="A file that was deleted, or moved, between two complete scans of its root.",
 )
 
+opening = table(
+    "opening",
+    key("file_id", "file.id", "the file"),
+    key("account", "", "HMAC-SHA256 of the account's name, 16 bytes", sa.LargeBinary),
+    key("day", "", "day in UTC, days since 1970", sa.Integer),
+    column("minutes", sa.LargeBinary, "minutes of that day in which it opened the file, 2 bytes each"),
+    column("n_openings", sa.Integer, "number of these minutes"),
+    column("first", sa.Integer, "the first of them, minutes since 1970"),
+    column("last", sa.Integer, "the last of them"),
+    column("is_owner", sa.Boolean, "the account owned the file when the log was imported"),
+    seal(),
+    sa.CheckConstraint("n_openings >= 1", name="openings_positive"),
+    comment="On which days an account opened a file, by access logs; openings of one minute are one.",
+)
+
+log_coverage = table(
+    "log_coverage",
+    key("root_id", "root.id", "the root whose files the log names"),
+    key("kind", "", "kind of the log", sa.Text),
+    key("first", "", "the first minute that it covers, minutes since 1970", sa.Integer),
+    column("last", sa.Integer, "the last one"),
+    seal(),
+    comment="The time that imported access logs cover, without the gaps between them.",
+)
+
 folder = table(
     "folder",
     key("root_id", "root.id", "its root"),

@@ -22,6 +22,7 @@ from phiscan.language import decimal, lazy_gettext, ngettext
 from phiscan.language import gettext as _
 from phiscan.model import EntityType, Reason, Span, StoredFinding, StoredTerm, Verdict
 from phiscan.pipeline.rereading.vetoes import Veto
+from phiscan.report.openings import opening_words
 from phiscan.report.words import (
     CASES,
     CHARACTERISTICS,
@@ -205,6 +206,7 @@ def item_view(
         "readers": _readers(item),
         "reader_count": reader_words(item.reader_count) if item.reader_count else "",
         "mode": mode_letters(item.source.mode),
+        "opened": "" if item.blind else opening_words(item.openings),
         "decided": verdict,
         # The verdict that stands, if it was given for an identical file.
         "carried": next((one for one in reversed(history) if verdict and one.is_current and one.path), None),
