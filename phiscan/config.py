@@ -27,6 +27,7 @@ MAX_K = 100
 # Kinds of messages of care, which are health information by their type; a site may switch each off.
 MESSAGES_OF_CARE = ("hl7", "x12", "fhir", "cda", "dicom")
 HEALTH_DETECTORS = ("model", "knn")
+SMB_TRAVERSE = ("unknown", "checked", "bypassed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +237,40 @@ class SharesTable:
 
 
 @dataclass(frozen=True, slots=True)
+class AccessTable:
+    """``[access]``: who gets into shares, where the rights of files and folders do not say it."""
+
+    # URL or path of a share -> whom its own permission admits: "everyone", "group NAME", "not user NAME"
+    shares: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # group of a server itself -> who is in it: "group Users" = ["group Domain Users"]
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # SMB: "checked" = rights of parent folders bind; "bypassed" = they do not; "unknown" = either may be so
+    smb_traverse: str = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryTable:
+    """``[directory]``: the LDAP directory with the accounts and groups of the organization."""
+
+    url: str = ""  # ldaps://SERVER/BASE, or ldap:// with StartTLS
+    account_filter: str = ""  # "" = people with an account
+    group_filter: str = ""  # "" = groups of POSIX, LDAP and Active Directory
+    name_attribute: str = ""  # "" = uid, sAMAccountName; of groups cn, sAMAccountName
+    member_attribute: str = ""  # "" = member, uniqueMember, memberUid
+
+
+@dataclass(frozen=True, slots=True)
+class AccessLogTable:
+    """``[accesslog]``: how access logs are read."""
+
+    time_zone: str = ""  # of times without one; "" = this machine's
+    ignore: tuple[str, ...] = ()  # accounts that are left out: of a backup, a virus scanner
+    paths: Mapping[str, str] = field(
+        default_factory=dict
+    )  # beginning of a path in a log -> root, or below it
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The configuration of a run; immutable once loaded."""
 
@@ -258,8 +293,10 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     health: HealthSettings = field(default_factory=HealthSettings)
     detectors: DetectorThresholds = field(default_factory=DetectorThresholds)
+    access: AccessTable = field(default_factory=AccessTable)
     cluster: ClusterTable = field(default_factory=ClusterTable)
     desk: DeskTable = field(default_factory=DeskTable)
+    directory: DirectoryTable = field(default_factory=DirectoryTable)
     heads: HeadsTable = field(default_factory=HeadsTable)
     notify: NotifyTable = field(default_factory=NotifyTable)
     oidc: OidcTable = field(default_factory=OidcTable)
@@ -269,6 +306,7 @@ class Config:
     retention: RetentionTable = field(default_factory=RetentionTable)
     schedule: Mapping[str, ScheduleTable] = field(default_factory=dict)
     shares: SharesTable = field(default_factory=SharesTable)
+    accesslog: AccessLogTable = field(default_factory=AccessLogTable)
     source: str = "defaults"  # the file, for messages
     learned: LearnedVersion | None = None  # active version in the database when a scan begins; None = shipped
 
@@ -498,6 +536,7 @@ def _checked(config: Config) -> Config:
         *((f"messages_of_care: {one}", one, MESSAGES_OF_CARE) for one in sorted(config.messages_of_care)),
         ("language", config.language, tuple(LANGUAGES)),
         ("health.detector", config.health.detector, HEALTH_DETECTORS),
+        ("access.smb_traverse", config.access.smb_traverse, SMB_TRAVERSE),
     ]
     checks = [
         *((f"limits.{name}", 0 < value < MAX_LIMIT, above) for name, value in asdict(config.limits).items()),

@@ -13,7 +13,7 @@ linters=""
 case "${1:-}" in
     "") ;;
     --test)
-        packages="$packages chromium postgresql samba nginx-light docker-compose"
+        packages="$packages chromium postgresql samba samba-vfs-modules nginx-light docker-compose"
         packages="$packages openssh-server apache2-bin dovecot-imapd mariadb-server slapd ldap-utils rclone"
         linters="dclint@3.1.0 dockerfile-utils@0.16.3"
         ;;

@@ -1,13 +1,17 @@
 #!/bin/sh
-# Start a Samba server of its own for tests: start-samba.sh FOLDER PORT, the user's password on standard input.
+# Start a Samba server of its own for tests: start-samba.sh FOLDER PORT [audit], the password of its users on
+# standard input.
 # Everything it writes lies in FOLDER. It listens on loopback only, in the foreground, until it is killed
 # with its process group. Prints the user that may sign in, then "ready".
 #   //127.0.0.1:PORT/share      FOLDER/share
 #   //127.0.0.1:PORT/namespace  FOLDER/namespace, a DFS root: a link in it is a symbolic link to msdfs:SERVER\SHARE
+# With "audit", of root alone, a user bin may sign in too, and what both do in FOLDER/share is logged:
+#   //127.0.0.1:PORT/audited    into FOLDER/samba/log
+#   //127.0.0.1:PORT/logged     by syslog
 set -eu
 
-if [ $# -ne 2 ]; then
-    echo "usage: $0 FOLDER PORT" >&2
+if [ $# -lt 2 ]; then
+    echo "usage: $0 FOLDER PORT [audit]" >&2
     exit 2
 fi
 PATH=$PATH:/usr/sbin # where smbd lies, but not every user looks
@@ -58,9 +62,29 @@ cat >"$folder/samba/smb.conf" <<EOF
     msdfs root = yes
 EOF
 
+users=$user
+if [ "${3:-}" = audit ]; then
+    users="$user bin"
+    cat >>"$folder/samba/smb.conf" <<EOF
+[audited]
+    path = $folder/share
+    read only = no
+    vfs objects = full_audit
+    full_audit:prefix = %u|%I|%S
+    full_audit:success = all
+    full_audit:failure = all
+    full_audit:syslog = false
+[logged]
+    copy = audited
+    full_audit:syslog = true
+EOF
+fi
+
 read -r password
-printf '%s\n%s\n' "$password" "$password" |
-    pdbedit --configfile="$folder/samba/smb.conf" -a -t -u "$user" >"$folder/samba/pdbedit.log" 2>&1
+for one in $users; do
+    printf '%s\n%s\n' "$password" "$password" |
+        pdbedit --configfile="$folder/samba/smb.conf" -a -t -u "$one" >>"$folder/samba/pdbedit.log" 2>&1
+done
 
 echo "$user"
 echo "ready"

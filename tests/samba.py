@@ -25,6 +25,7 @@ class Samba:
     folder: Path
     port: int
     user: str = ""
+    audits: bool = False
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -52,7 +53,7 @@ class Samba:
 
     def start(self) -> None:
         self.process = subprocess.Popen(
-            [str(SCRIPT), str(self.folder), str(self.port)],
+            [str(SCRIPT), str(self.folder), str(self.port), *(["audit"] if self.audits else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -82,13 +83,15 @@ class Samba:
 
 
 @contextmanager
-def running_samba() -> Iterator[Samba]:
-    """Start a server; skip without one."""
+def running_samba(*, audits: bool = False) -> Iterator[Samba]:
+    """Start a server; skip without one. ``audits``: with shares whose use is logged, for two users."""
     needs("smbd", "pdbedit", folders=("/usr/sbin",))
+    if audits and not list(Path("/usr/lib").glob("*/samba/vfs/full_audit.so")):
+        needs("full_audit.so")  # Samba's module, no program
     # Not below pytest's own folder: the user that signs in could not enter it.
     folder = Path(tempfile.mkdtemp(prefix="phiscan-samba-"))
     folder.chmod(0o755)
-    samba = Samba(folder, _free_port())
+    samba = Samba(folder, _free_port(), audits=audits)
     with cleared_up(folder, "sh", "-c", 'kill -s KILL -- "-$(cat "$0")"', samba.group_file):
         try:
             samba.start()

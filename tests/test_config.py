@@ -106,7 +106,7 @@ def test_a_misspelt_key_of_any_table_names_the_nearest(tmp_path: Path, table: st
     [
         (
             "[notfy]\nsmtp_host = 'x'",
-            "notfy: unknown table; expected one of cluster, .*; the nearest is notify",
+            "notfy: unknown table; expected one of access, .*; the nearest is notify",
         ),
         ("[desk]\nsmtp_host = 'x'", "desk.smtp_host: unknown field; .*; the nearest is notify.smtp_host"),
         ("[desk.more]\na = 1", "desk.more: unknown table; expected one of idle_minutes"),

@@ -32,6 +32,8 @@ _SUMMARIES = {
     "screen": "Screen texts given as JSON lines.",
     "rules": "List the patterns and prove that they work.",
     "queue": "Review what was referred: list it, see why, decide, assign, export.",
+    "access": "Count the people who can read what may be PHI: files, folders, accounts that have left.",
+    "accesslog": "Read access logs as evidence of whether a file was opened.",
     "patients": "Match files with the organization's own patients, by keyed hashes of their list.",
     "audit": "Check the log of every decision and assignment.",
     "db": "Maintain the review database: migrate, back up, restore, purge, rotate its key.",

@@ -20,7 +20,7 @@ _VERSION = struct.Struct("<I")
 _KNOWN_VERSION = 2
 _ENTRY = struct.Struct("<HHI")  # kind, rights, number of the user or group
 _USER_OBJ, _USER, _GROUP_OBJ, _GROUP, _MASK, _OTHER = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20
-_READ = 4
+READ, TRAVERSE = 4, 1  # rights
 _LIMITED = frozenset({_USER, _GROUP_OBJ, _GROUP})  # by the mask
 _N_NAMES = 65_536
 
@@ -39,16 +39,25 @@ def with_access(source: SourceFile) -> SourceFile:
     Called for files that are about to be read, not for every crawled file: changed rights change the ctime,
     and so the file is read again.
     """
-    owner = _user(source.uid)
     try:
-        group = _group(os.stat(source.absolute, follow_symlinks=False).st_gid)  # noqa: PTH116 (raw bytes)
+        readers = who_may(source.absolute)
     except (OSError, ValueError):  # vanished: opening it reports that
-        return replace(source, owner=owner)
+        readers = ()
+    return replace(source, owner=_user(source.uid), readers=readers)
+
+
+def who_may(path: bytes, right: int = READ) -> tuple[str, ...]:
+    """Return who has a right to a file or folder by its own mode bits or access control list.
+
+    Raises:
+        OSError, ValueError: it is not there.
+    """
+    state = os.stat(path, follow_symlinks=False)  # noqa: PTH116 (raw bytes)
     try:
-        entries = _unpack(os.getxattr(source.absolute, _ATTRIBUTE, follow_symlinks=False))
+        entries = _unpack(os.getxattr(path, _ATTRIBUTE, follow_symlinks=False))
     except (OSError, struct.error):
-        entries = _of_mode(source.mode)
-    return replace(source, owner=owner, readers=_readers(entries, owner, group))
+        entries = _of_mode(state.st_mode)
+    return _admitted(entries, _user(state.st_uid), _group(state.st_gid), right)
 
 
 def _of_mode(mode: int) -> list[_Entry]:
@@ -72,25 +81,27 @@ def _unpack(packed: bytes) -> list[_Entry]:
     ]
 
 
-def _readers(entries: list[_Entry], owner: str, group: str) -> tuple[str, ...]:
-    """Return the readers: everyone first, then groups, then users.
+def _admitted(entries: list[_Entry], owner: str, group: str, right: int = READ) -> tuple[str, ...]:
+    """Return who has a right: everyone first, then groups, then users, then whom a narrower entry excludes.
 
-    >>> _readers(_of_mode(0o640), "ann", "ward")
+    >>> _admitted(_of_mode(0o640), "ann", "ward")
     ('group ward', 'user ann')
-    >>> _readers(_of_mode(0o604), "ann", "ward")
-    ('everyone', 'user ann')
+    >>> _admitted(_of_mode(0o604), "ann", "ward")
+    ('everyone', 'user ann', 'not group ward')
     """
     users, groups, others = [], [], []
     for entry in entries:
-        if not entry.rights & _READ:
-            continue
-        if entry.kind == _OTHER:
+        sign = "" if entry.rights & right else "not "
+        if entry.kind == _OTHER and not sign:
             others.append("everyone")
         elif entry.kind in {_GROUP_OBJ, _GROUP}:
-            groups.append(f"group {group if entry.kind == _GROUP_OBJ else _group(entry.number)}")
+            groups.append(f"{sign}group {group if entry.kind == _GROUP_OBJ else _group(entry.number)}")
         elif entry.kind in {_USER_OBJ, _USER}:
-            users.append(f"user {owner if entry.kind == _USER_OBJ else _user(entry.number)}")
-    return tuple(dict.fromkeys([*others, *groups, *users]))
+            users.append(f"{sign}user {owner if entry.kind == _USER_OBJ else _user(entry.number)}")
+    admitted = [[name for name in names if not name.startswith("not ")] for names in (groups, users)]
+    excluded = [name for name in groups if others and name.startswith("not ")]
+    excluded += [name for name in users if (others or admitted[0]) and name.startswith("not ")]
+    return tuple(dict.fromkeys([*others, *admitted[0], *admitted[1], *excluded]))
 
 
 @lru_cache(_N_NAMES)

@@ -613,3 +613,14 @@ def code_of(stored: Mapping[str, int]) -> tuple[int, ...]:
     """Return the code in the stored evidence of a file; () = it has none."""
     code = tuple(stored.get(f"{CODE}{at}", 0) for at in range(_N_WORDS))
     return code if any(code) else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderCount:
+    """How many people can read a file, or a file of a folder: between two numbers; None = not known."""
+
+    low: int | None
+    high: int | None
+    n_accounts: int  # that can sign in, in the directory; 0 = there is none
+    notes: tuple[str, ...]  # what is not known, by the codes of ``report.words.READER_NOTES``
+    counted: datetime

@@ -25,6 +25,7 @@ from phiscan.model import LIKE, FileResult, SourceFile, code_of
 from phiscan.pipeline.folders import KnownFolders
 from phiscan.pipeline.ocr_pass import OcrCounts
 from phiscan.pipeline.rate_limit import RateLimit, paced
+from phiscan.pipeline.reader_counts import count_again
 from phiscan.pipeline.result_recorder import Progress, ResultRecorder
 from phiscan.pipeline.scan_plan import Plan, ScanOptions
 from phiscan.pipeline.versions import learned_version, versions, versions_key
@@ -124,6 +125,7 @@ def scan(
     _close(store, recorder, options, "complete", refused=state.n_refused)
     if folders is not None:
         folders.finish()
+    count_again(store, config, _now())
     summary = store.summary(state.id)
     ocr = _ocr_counts(summary, recorder.progress, options)
     return ScanRun(summary, state.resumed, state.n_refused, stage_seconds, missing, ocr)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+import sqlalchemy as sa
 
 from phiscan import __version__
 from phiscan.decision.reasons import versions_differ
@@ -15,7 +17,7 @@ from phiscan.metrics.intervals import proportion
 from phiscan.metrics.remaining import remaining
 from phiscan.model import NOT_COVERED, Outcome, Referral, Verdict
 from phiscan.report.data.estimates import Elusion, IncidentRow
-from phiscan.report.data.report import Coverage, Funnel, ReportData, Scope, TopFile, Unread
+from phiscan.report.data.report import Coverage, Funnel, ReportData, Scope, TopFile, Unread, WideFolder
 from phiscan.report.data.scan_rows import StoredScan, read_scan
 from phiscan.report.sections import missed, screened
 from phiscan.report.sections.counts import (
@@ -42,12 +44,15 @@ from phiscan.report.sections.screened import corrected, rankings, second_list
 from phiscan.report.summary import headlines, limits, summary
 from phiscan.report.words import CHARACTERISTICS, plain
 from phiscan.review.decisions.incidents import Incident, incidents
+from phiscan.review.records.openings import openings_together
+from phiscan.review.records.reader_counts import FolderReaders, widest_folders
 from phiscan.review.worklist.model import FileRecord
 from phiscan.sandbox.isolation import read_missing
 from phiscan.store.database import Database
 from phiscan.visible import visible
 
 N_TOP = 100
+N_WIDEST = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,8 @@ def gather(
     confirmed = {row.file_id: row.examination_id for row in stored.rows if row.verdict is Verdict.PHI}
     with database.read() as connection:
         known_incidents = incidents(connection)
-    listed = _incidents(known_incidents, paths)
+        widest = [] if hide_paths else widest_folders(connection)
+        listed = _incidents(connection, known_incidents, paths)
     loose = len(confirmed.keys() - set().union(*(one.places for one in known_incidents)))
     levels = type_levels(stored.findings, stored.distinct, _confirmed(read))
     data = ReportData(
@@ -139,6 +145,7 @@ def gather(
         type_levels=levels,
         formats=by_format(stored.rows, stored.same_people),
         folders=by_folder(stored.rows, stored.same_people, names),
+        widest_folders=tuple(_widest(widest, names, stored.summary.roots))[:N_WIDEST],
         top_files=tuple(_top_files(stored, names)),
         reviewers=reviewers(stored),
         decisions=decisions_made(stored, paths),
@@ -162,13 +169,27 @@ def gather(
     return Report(data, stored.rows, names)
 
 
-def _incidents(known: Sequence[Incident], here: Collection[int]) -> tuple[IncidentRow, ...]:
+def _incidents(
+    connection: sa.Connection, known: Sequence[Incident], here: Collection[int]
+) -> tuple[IncidentRow, ...]:
     """Return the incidents with files of the scan; ``here``: its files."""
-    return tuple(
-        IncidentRow(one.number, one.state.value, one.entries[0].entered, len(one.files), n_here)
-        for one in known
-        if (n_here := sum(file in here for file in one.places))
-    )
+    rows = []
+    for one in known:
+        if n_here := sum(file in here for file in one.places):
+            by_logs = openings_together(connection, one.files)
+            rows.append(
+                IncidentRow(
+                    number=one.number,
+                    state=one.state.value,
+                    opened=one.entries[0].entered,
+                    files=len(one.files),
+                    here=n_here,
+                    files_opened=by_logs.n_opened,
+                    accounts=by_logs.total.n_accounts,
+                    files_not_covered=by_logs.n_not_covered,
+                )
+            )
+    return tuple(rows)
 
 
 def _confirmed(files: tuple[FileRecord, ...]) -> frozenset[int]:
@@ -261,6 +282,22 @@ def _detector_screens(read: tuple[FileRecord, ...]) -> Iterator[screened.Screen]
     for name in missed.detector_names(read):
         marked = frozenset(one.file_id for one in read if dict(one.detectors).get(name))
         yield screened.Screen(name, plain(name).capitalize(), "", marked)
+
+
+def _widest(found: Iterable[FolderReaders], names: Names, roots: Collection[str]) -> Iterator[WideFolder]:
+    for one in found:
+        if one.root in roots:
+            readers = one.count
+            yield WideFolder(
+                folder=names.at(0, one.root, f"{one.folder or '.'}/"),
+                files=one.n_files,
+                low=readers.low,
+                high=readers.high,
+                n_accounts=readers.n_accounts,
+                notes=readers.notes,
+                reason=", ".join(readers.notes) if None in {readers.low, readers.high} else None,
+                counted=readers.counted,
+            )
 
 
 def _top_files(stored: StoredScan, names: Names) -> list[TopFile]:

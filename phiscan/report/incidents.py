@@ -19,16 +19,18 @@ from phiscan.errors import InputError
 from phiscan.health.topics import topic_of
 from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext, lazy_join
-from phiscan.model import EntityType, Verdict
+from phiscan.model import EntityType, ReaderCount, Verdict
 from phiscan.report.data.estimates import AffectedPatients
-from phiscan.report.regulators import Clock, Form, Organization, jurisdictions, running
+from phiscan.report.openings import together_words
+from phiscan.report.regulators import Clock, Form, Jurisdiction, Organization, jurisdictions, running
 from phiscan.report.rendering.html import rendered
 from phiscan.report.rendering.pdf import render_pdf
 from phiscan.report.sections.counts import affected_patients
-from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment
+from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment, reader_words
 from phiscan.review.decisions import incidents as breaches
 from phiscan.review.decisions.incidents import COUNTED, DISCOVERED, Incident, IncidentState, Task
-from phiscan.review.records.file_records import COLUMNS, present, record_of
+from phiscan.review.records.file_records import COLUMNS, COUNT, present, record_of
+from phiscan.review.records.openings import OpeningsTogether, openings_together
 from phiscan.review.worklist.model import Exposure, FileRecord
 from phiscan.store.database import Database
 from phiscan.store.sql_batches import chunks
@@ -46,6 +48,7 @@ from phiscan.store.tables import (
 )
 from phiscan.visible import safe_cell, visible
 
+VIEWED = "viewed"
 LARGE = 500  # people, from which HIPAA asks for more
 FIELDS: Mapping[str, str] = {
     "title": lazy_gettext("Title"),
@@ -54,7 +57,7 @@ FIELDS: Mapping[str, str] = {
     DISCOVERED: lazy_gettext("Day of the discovery, if it was known earlier (year-month-day)"),
     "found": lazy_gettext("How it was discovered, and by whom"),
     "recipients": lazy_gettext("Who used it, or to whom it was disclosed"),
-    "viewed": lazy_gettext("Whether it was acquired or viewed: which log, from when to when"),
+    VIEWED: lazy_gettext("Whether it was acquired or viewed: which log, from when to when"),
     COUNTED: lazy_gettext("People affected, if they were counted"),
     "containment": lazy_gettext("Containment: access removed, copies destroyed or returned, with dates"),
     "prevention": lazy_gettext("What prevents another one"),
@@ -82,6 +85,7 @@ class Facts:
 
     exposures: Counter[Exposure]
     readers: Counter[str]
+    widest: ReaderCount | None  # of the file that most people can read, where they were counted
     identifiers: Counter[EntityType]
     topics: Counter[str]
     people: int
@@ -115,6 +119,7 @@ class Evidence:
     breach: Facts  # of ``files``; the people as an officer counted them, if one did
     now: Facts  # of those that are present
     revealed_by: Counter[str]
+    opened: OpeningsTogether  # by access logs, at all places of the files
     discovered: datetime
     is_written: bool  # the day of the discovery, by an officer
     clocks: tuple[tuple[Clock, datetime | None], ...]
@@ -164,6 +169,7 @@ def _evidence(
         shown = [one for one in files if one.file_id not in blind]
         opened = _each(connection, sa.select(reveal.c.revealed_by), reveal.c.file_id, incident.places)
         contents = {one.content_hash for one in shown}
+        by_logs = openings_together(connection, {*incident.places} - blind)
         made = _each(connection, _VERDICTS, decision.c.file_id, {*incident.places} - blind)
         confirmed = [row.decided for row in made if row.content_hash in contents]
         confirmed += [one.confirmed for one in remedies.values()]
@@ -184,6 +190,7 @@ def _evidence(
         breach=breach,
         now=today or breach,
         revealed_by=Counter(visible(row[0]) for row in opened),
+        opened=by_logs,
         discovered=discovered,
         is_written=is_written,
         clocks=tuple(running(organization.laws, discovered, breach.people_range, last)),
@@ -196,6 +203,7 @@ _RESULTS = (
     .join(file, file.c.id == examination.c.file_id)
     .join(root, root.c.id == file.c.root_id)
     .outerjoin(access, access.c.examination_id == examination.c.id)
+    .outerjoin(*COUNT)
     .order_by(examination.c.id)
 )
 _VERDICTS = sa.select(decision.c.decided, decision.c.content_hash).where(
@@ -234,12 +242,23 @@ def _facts(database: Database, results: Sequence[FileRecord], patient_index: Pat
     return Facts(
         exposures=Counter(one.exposure for one in results),
         readers=Counter(visible(name) for one in results for name in one.source.readers),
+        widest=max(
+            (one.reader_count for one in results if one.reader_count),
+            key=lambda found: (found.high or found.low or 0, found.low or 0),
+            default=None,
+        ),
         identifiers=identifiers,
         topics=topics,
         people=min(max(certain, sum(one.n_people for one in of_content)), most),
         people_range=(least, most),
         patients=patients,
     )
+
+
+def suggested(found: Evidence, laws: Iterable[Jurisdiction]) -> dict[str, str]:
+    """Return the texts of fields that the logs can fill until an officer writes another one."""
+    asked = [test.id for law in laws for test in law.tests if test.evidence == (VIEWED,)]
+    return dict.fromkeys([VIEWED, *asked], together_words(found.opened))
 
 
 Filled = tuple[tuple[str, str], ...]
@@ -259,7 +278,8 @@ def _values(form: Form, incident: Incident, found: Evidence, organization: Organ
     known = found.breach
     least, most = known.people_range
     law = form.id.partition(".")[0]
-    answers = [(test.question, incident.texts.get(test.id, "")) for test in jurisdictions()[law].tests]
+    texts = {**suggested(found, [jurisdictions()[law]]), **incident.texts}
+    answers = [(test.question, texts.get(test.id, "")) for test in jurisdictions()[law].tests]
     regions = (known.patients.by_region if known.patients else None) or {}
     about = (
         count(most)
@@ -268,7 +288,7 @@ def _values(form: Form, incident: Incident, found: Evidence, organization: Organ
     )
     return {
         **dict.fromkeys(FIELDS, ""),
-        **incident.texts,
+        **texts,
         "organization": organization.name,
         "contact": organization.contact,
         # Without a day that an officer wrote it is the day in UTC, which ends the year too.
@@ -280,10 +300,18 @@ def _values(form: Form, incident: Incident, found: Evidence, organization: Organ
         "people": about,
         "size": _("500 or more") if least >= LARGE else _("fewer than 500") if most < LARGE else "",
         "regions": ", ".join(f"{name} {count(n)}" for name, n in regions.items()),
-        "readers": ", ".join(f"{EXPOSURES[one]} ({count(n)})" for one, n in known.exposures.most_common()),
+        "readers": _could_read(known),
         "places": ", ".join(sorted({visible(one.root) for one in found.files})),
         "tests": "\n".join(f"{question}: {answer}" for question, answer in answers if answer),
     }
+
+
+def _could_read(known: Facts) -> str:
+    named = ", ".join(f"{EXPOSURES[one]} ({count(n)})" for one, n in known.exposures.most_common())
+    if known.widest is None:
+        return named
+    most = _("the file that most people can read: {readers}", readers=reader_words(known.widest))
+    return f"{named}\n{most}"
 
 
 def form_text(form: Form, fields: Filled, now: datetime) -> str:

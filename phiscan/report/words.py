@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, Protocol
 
 from phiscan.language import (
     Lazy,
@@ -356,3 +356,56 @@ EXPOSURES: dict[Exposure, str] = {
     Exposure.OWNER: _("its owner only"),
     Exposure.UNKNOWN: _("not known: the share does not report it"),
 }
+
+READER_NOTES: dict[str, str] = {
+    "open": _("open to anyone with the link, or with an account of the service"),
+    "no_directory": _("no directory of accounts has been read"),
+    "not_told": _("the share does not report who can read it"),
+    "group": _("members of a group are not known"),
+    "account": _("an account is not in the directory"),
+    "share": _("the permission of the share itself is not known"),
+    "parents": _("who may enter its folders is not certain"),
+}
+"""Why the number of people who can read a file is not known, or only between two numbers."""
+
+
+class Counted(Protocol):
+    """A number of people who can read something; see ``ReaderCount``."""
+
+    @property
+    def low(self) -> int | None:
+        """At least; None = not known."""
+
+    @property
+    def high(self) -> int | None:
+        """At most; None = not known."""
+
+    @property
+    def n_accounts(self) -> int:
+        """Accounts of the directory that can sign in."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is not known."""
+
+
+def reader_words(found: Counted) -> str:
+    """Return the number of people who can read a file, and what is not known of it.
+
+    >>> from phiscan.model import ReaderCount
+    >>> known = ReaderCount(low=95, high=230, n_accounts=230, notes=("group",), counted=datetime.now(UTC))
+    >>> reader_words(known)
+    '95 to 230 people; members of a group are not known'
+    """
+    why = "; ".join(f"{text}" for code, text in READER_NOTES.items() if code in found.notes)
+    low, high = found.low, found.high
+    if high is None:
+        words = lazy_ngettext("at least {n} person", "at least {n} people", low) if low else _("not known")
+    elif low == high:
+        words = lazy_ngettext("{n} person", "{n} people", high)
+        words = _("everyone in the directory, {n}", n=words) if high == found.n_accounts > 1 else words
+    elif not low:
+        words = lazy_ngettext("at most {n} person", "at most {n} people", high)
+    else:
+        words = _("{low} to {high} people", low=count(low), high=count(high))
+    return f"{words}; {why}" if why else f"{words}"

@@ -22,7 +22,7 @@ from phiscan.review.decisions import history as file_history
 from phiscan.review.decisions import incidents as breaches
 from phiscan.review.decisions import suppressions as list_suppressions
 from phiscan.review.decisions import writing as deciding
-from phiscan.review.records import recording
+from phiscan.review.records import openings, recording
 from phiscan.review.records import scans as scanning
 from phiscan.review.records.recording import Further
 from phiscan.review.records.scans import KnownFile, ScanHead, ScanState, ScanSummary
@@ -299,6 +299,7 @@ class Store:
     item = reading(work_queue.item)
     find = reading(work_queue.find)
     sampled = reading(work_queue.sampled)
+    openings_together = reading(openings.openings_together)
     blind = reading(work_queue.blind)
 
     def rows(self, scan_id: int | None = None, *, conceal: bool = False) -> Iterator[FileRecord]:

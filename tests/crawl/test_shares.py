@@ -228,9 +228,9 @@ def test_names_owner_and_readers_by_the_mode(tmp_path: Path) -> None:
     path.chmod(0o604)
     found = with_access(_source(path))
     assert found.owner == path.owner()
-    assert found.readers == ("everyone", f"user {path.owner()}")
+    assert found.readers == ("everyone", f"user {path.owner()}", f"not group {path.group()}")
     path.chmod(0o040)
-    assert with_access(_source(path)).readers == (f"group {path.group()}",)
+    assert with_access(_source(path)).readers == (f"group {path.group()}", f"not user {path.owner()}")
 
 
 def _acl(*entries: tuple[int, int, int]) -> bytes:
@@ -255,7 +255,8 @@ def test_names_the_readers_of_an_access_control_list(tmp_path: Path) -> None:
         os.setxattr(path, "system.posix_acl_access", packed)
     except OSError as error:
         pytest.skip(f"this file system has no access control lists: {error.strerror}")
-    assert with_access(_source(path)).readers == ("group gid 4244", f"user {path.owner()}", "user uid 4242")
+    admitted = ("group gid 4244", f"user {path.owner()}", "user uid 4242")
+    assert with_access(_source(path)).readers == (*admitted, "not user uid 4243")
 
 
 def test_the_mask_of_a_list_limits_all_but_owner_and_others(
@@ -265,7 +266,8 @@ def test_the_mask_of_a_list_limits_all_but_owner_and_others(
     path.write_text("x")
     packed = _acl((1, 6, 0), (2, 4, 4242), (4, 4, 0), (16, 2, 0), (32, 4, 0))
     monkeypatch.setattr(os, "getxattr", lambda *_args, **_kwargs: packed)
-    assert with_access(_source(path)).readers == ("everyone", f"user {path.owner()}")
+    excluded = (f"not group {path.group()}", "not user uid 4242")
+    assert with_access(_source(path)).readers == ("everyone", f"user {path.owner()}", *excluded)
 
 
 def test_a_file_that_is_gone_keeps_its_owner(tmp_path: Path) -> None:

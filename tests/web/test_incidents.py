@@ -9,18 +9,22 @@ from datetime import UTC, datetime, timedelta
 
 import pypdfium2
 import pytest
+import sqlalchemy as sa
 from fastapi import FastAPI
 
 from phiscan.config import config_of
 from phiscan.errors import ConfigError, ConflictError, InputError
 from phiscan.language import using
-from phiscan.model import FileResult, Verdict
+from phiscan.model import FileResult, ReaderCount, Verdict
 from phiscan.report.incidents import FIELDS
 from phiscan.report.regulators import Organization, jurisdictions, read_organization, running
 from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.incidents import DAYS_TO_ACT, IncidentState, TaskState
+from phiscan.review.records.openings import add_openings, cover, minute_of
+from phiscan.review.records.reader_counts import store_counts
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import Exposure
+from phiscan.store.tables import file
 from tests.review.results import NOW, later, referred, scan
 from tests.web.conftest import OWN, PASSWORD, Browser
 
@@ -494,3 +498,64 @@ def test_every_rule_is_in_both_languages_and_every_form_names_known_values() -> 
                 french = str(text)
             assert french != str(text), text
         assert {name for form in law.forms for field in form.fields for name in field.fill} <= known
+
+
+@pytest.mark.usefixtures("chosen")
+def test_the_number_of_people_who_could_read_is_on_the_page_of_a_file_and_in_the_forms(
+    browser: Visit, store: Store, confirmed: dict[str, int], number: int
+) -> None:
+    files = [store.item(confirmed[name]) for name in ("open.txt", "gone.txt")]
+    counted = [
+        ReaderCount(low=low, high=high, n_accounts=230, notes=notes, counted=later(7))
+        for low, high, notes in ((214, 214, ()), (95, 230, ("group",)))
+    ]
+    of_files = list(zip(files, counted, strict=True))
+    store.database.write(lambda connection: store_counts(connection, of_files, {}))
+    client = browser("lead").client
+    for one, words in zip(files, ("214 people", "95 to 230 people; members of a group"), strict=True):
+        assert words in client.get(f"/items/{one.file_id}").text
+    law, form = next(
+        (name, one.id)
+        for name in ("ontario", "quebec")
+        for one in jurisdictions()[name].forms
+        if any("readers" in field.fill for field in one.fields)
+    )
+    text = client.get(f"/incidents/{number}/forms/{form}/txt").text
+    assert law in form
+    assert "the file that most people can read: 95 to 230 people; members of a group are not known" in text
+    assert store.verify_audit().ok
+
+
+def test_what_access_logs_say_fills_the_third_factor_until_an_officer_writes(
+    app: FastAPI, store: Store, browser: Visit, confirmed: dict[str, int]
+) -> None:
+    hipaa = Organization("General Hospital", "A. Officer, 555-0100", ("hipaa",))
+    app.state.desk = replace(app.state.desk, organization=hipaa)
+    files = [confirmed["open.txt"], confirmed["gone.txt"]]
+    number = store.desk.write_incident(None, {"title": "Ward"}, add=files, by="reviewer", now=later(6))
+    lead = browser("lead").client
+    (test,) = [one for one in jurisdictions()["hipaa"].tests if one.evidence == ("viewed",)]
+    assert "No log covers these files." in lead.get(f"/incidents/{number}").text
+    minute = minute_of(later(1))
+    opened = {(files[0], account): {minute} for account in (b"one account", b"another one")}
+    with store.database.read() as connection:
+        root_id = connection.execute(sa.select(file.c.root_id).where(file.c.id == files[0])).scalar_one()
+
+    def imported(connection: sa.Connection) -> None:
+        add_openings(connection, opened, ())
+        cover(connection, root_id, "samba", later(0), later(3))
+
+    store.database.write(imported)
+    words = "Files opened: 1; not opened in the time that logs cover: 1; no log covers: 0. Openings: 2."
+    page = lead.get(f"/incidents/{number}").text
+    assert page.count(words) == 3  # in both fields, and beside the factor
+    assert "openings: 2, accounts: 2" in lead.get("/queue?state=any").text
+    assert "Openings: 2. Different accounts: 2" in lead.get(f"/items/{files[0]}").text
+    text = re.findall(r'name="text" rows="\d" maxlength="10000">(Files opened[^<]*)<', page)[0]
+    given = {"name": ["viewed", test.id, "happened"], "text": [text, text, "a share"]}
+    assert lead.post(f"/incidents/{number}", data=given, headers=OWN).status_code == 303
+    assert set(store.desk.incident(number).texts) == {"title", "happened"}
+    written = {"name": ["viewed"], "text": ["Nobody opened it."]}
+    assert lead.post(f"/incidents/{number}", data=written, headers=OWN).status_code == 303
+    assert store.desk.incident(number).texts["viewed"] == "Nobody opened it."
+    assert "Nobody opened it." in lead.get(f"/incidents/{number}").text

@@ -14,8 +14,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from phiscan.model import Referral, StoredFinding
-from phiscan.report.words import CASES
+from phiscan.model import ReaderCount, Referral, StoredFinding
+from phiscan.report.openings import opening_words
+from phiscan.report.words import CASES, reader_words
 from phiscan.review.store import FileRecord
 from phiscan.review.worklist.model import record_json
 from phiscan.visible import visible
@@ -73,8 +74,8 @@ ITEM_FIELDS = (
 
 N_READERS = 12  # readers listed; a domain's list has hundreds
 _DETAIL_FIELDS = (
-    *("blind", "outcome", "reason", "mode", "uid", "owner", "readers", "mtime_ns", "content_hash"),
-    *("characters", "health_distance", "found", "terms", "unread"),
+    *("blind", "outcome", "reason", "mode", "uid", "owner", "readers", "reader_count", "mtime_ns"),
+    *("content_hash", "characters", "health_distance", "found", "terms", "unread", "openings"),
 )
 N_TERMS = 12  # health terms listed; a long document has a hundred
 _DETECTOR_WORDS = {True: "PHI", False: "not PHI"}
@@ -94,6 +95,7 @@ def explain(record: FileRecord, *, limit: int, missed_file_cost: float) -> Itera
         yield "\nIt is to be judged blind: decide from the file itself, without what phiscan found in it."
         yield from _decisions(record)
         return
+    yield f"  {opening_words(record.openings)}"
     if record.referral is None:
         yield f"\nIt was not screened: {record.outcome}, {record.reason}. {visible(record.detail)}".rstrip()
         return
@@ -135,6 +137,14 @@ def _access(record: FileRecord) -> Iterator[str]:
         named = ", ".join(visible(reader) for reader in source.readers[:N_READERS])
         rest = len(source.readers) - N_READERS
         yield f"  may be read by {named}{f' and {rest} more' if rest > 0 else ''}"
+    yield f"  {readers_line(record.reader_count)}"
+
+
+def readers_line(found: ReaderCount | None) -> str:
+    """Return how many people can read a file, and when they were counted."""
+    if found is None:
+        return "people who can read it: not counted; `phiscan access update` counts them"
+    return f"people who can read it: {reader_words(found)} (counted {found.counted:%Y-%m-%d})"
 
 
 def _interval(record: FileRecord) -> str:

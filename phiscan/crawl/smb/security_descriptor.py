@@ -15,7 +15,8 @@ _ACE = struct.Struct("<BBHI")  # type, flags, size, mask
 _DACL_PRESENT = 0x0004
 _INHERIT_ONLY = 0x08  # for objects created in a folder, not for the folder itself
 _ALLOWED, _DENIED, _ALLOWED_CALLBACK = 0, 1, 9
-_MAY_READ = 0x00000001 | 0x10000000 | 0x80000000  # read data; generic all; generic read
+MAY_READ = 0x00000001 | 0x10000000 | 0x80000000  # read data; generic all; generic read
+MAY_TRAVERSE = 0x00000020 | 0x10000000 | 0x20000000  # traverse; generic all; generic execute
 _WELL_KNOWN = {
     "S-1-1-0": "everyone",
     "S-1-3-0": "user CREATOR OWNER",
@@ -46,50 +47,51 @@ _DOMAIN_SID = re.compile(r"S-1-5-21-\d+-\d+-\d+-(\d+)")
 _UNIX_SID = re.compile(r"S-1-22-([12])-(\d+)")
 
 
-def access_of(descriptor: bytes) -> tuple[str, tuple[str, ...]]:
-    """Return the owner, and who may read, of a self-relative security descriptor.
+def access_of(descriptor: bytes, right: int = MAY_READ) -> tuple[str, tuple[str, ...]]:
+    """Return the owner, and who has a right, of a self-relative security descriptor.
 
     Readers are "everyone", "user NAME", "group NAME", or "account SID" where the name is not known; denied
     accounts are "not ...", before the accounts that they precede. A damaged descriptor yields no names.
     """
     try:
         _, _, control, owner_at, _, _, dacl_at = _HEADER.unpack_from(descriptor)
-        owner = _name(_sid(descriptor, owner_at)) if owner_at else ""
+        owner = name_of(sid_of(descriptor, owner_at)) if owner_at else ""
         if not control & _DACL_PRESENT or not dacl_at:
             return _bare(owner), ("everyone",)  # no access control list: everyone may read
-        return _bare(owner), tuple(dict.fromkeys(_readers(descriptor, dacl_at)))
+        return _bare(owner), tuple(dict.fromkeys(_readers(descriptor, dacl_at, right)))
     except struct.error:
         return "", ()
 
 
-def _readers(descriptor: bytes, at: int) -> Iterator[str]:
+def _readers(descriptor: bytes, at: int, right: int) -> Iterator[str]:
     n_entries = _ACL.unpack_from(descriptor, at)[3]
     at += _ACL.size
     for _ in range(n_entries):
         kind, flags, size, mask = _ACE.unpack_from(descriptor, at)
         if size < _ACE.size:
             break
-        if mask & _MAY_READ and not flags & _INHERIT_ONLY:
+        if mask & right and not flags & _INHERIT_ONLY:
             if kind in {_ALLOWED, _ALLOWED_CALLBACK}:
-                yield _name(_sid(descriptor, at + _ACE.size))
+                yield name_of(sid_of(descriptor, at + _ACE.size))
             elif kind == _DENIED:
-                yield f"not {_name(_sid(descriptor, at + _ACE.size))}"
+                yield f"not {name_of(sid_of(descriptor, at + _ACE.size))}"
         at += size
 
 
-def _sid(data: bytes, at: int) -> str:
+def sid_of(data: bytes, at: int = 0) -> str:
+    """Return the text of a binary SID."""
     revision, n_parts = struct.unpack_from("<BB", data, at)
     authority = int.from_bytes(data[at + 2 : at + 8], "big")
     parts = struct.unpack_from(f"<{n_parts}I", data, at + 8)
     return "-".join(("S", str(revision), str(authority), *map(str, parts)))
 
 
-def _name(sid: str) -> str:
+def name_of(sid: str) -> str:
     """Return the display name of an account.
 
-    >>> _name("S-1-1-0"), _name("S-1-22-2-100"), _name("S-1-5-21-1-2-3-513")
+    >>> name_of("S-1-1-0"), name_of("S-1-22-2-100"), name_of("S-1-5-21-1-2-3-513")
     ('everyone', 'group gid 100', 'group Domain Users')
-    >>> _name("S-1-5-21-1-2-3-1104")
+    >>> name_of("S-1-5-21-1-2-3-1104")
     'account S-1-5-21-1-2-3-1104'
     """
     if sid in _WELL_KNOWN:

@@ -16,7 +16,7 @@ from phiscan.crawl.remote import FolderShare
 from phiscan.crawl.share import OpenFile
 from phiscan.crawl.share_errors import RefusedError
 from phiscan.crawl.smb.connections import Connections, require_library
-from phiscan.crawl.smb.security_descriptor import access_of
+from phiscan.crawl.smb.security_descriptor import MAY_TRAVERSE, access_of
 from phiscan.crawl.smb.status import translate
 from phiscan.crawl.walk import Entry
 from phiscan.errors import InputError
@@ -24,7 +24,8 @@ from phiscan.model import FailReason, SkipReason, SourceFile
 
 _IS_FOLDER, _IS_REPARSE_POINT = 0x10, 0x400  # file attributes
 _LINKS = frozenset({0xA000000C, 0xA0000003})  # reparse tags: symbolic link, mount point (junction)
-_READ = 0x0001 | 0x0080  # the requested rights: data and attributes,
+_ATTRIBUTES = 0x0080
+_READ = 0x0001 | _ATTRIBUTES  # the requested rights: data and attributes,
 _READ_CONTROL = 0x00020000  # and the security descriptor, where it is granted
 _ACCESS_DENIED = 0xC0000022
 _SECURITY = 3  # kind of question: the security descriptor,
@@ -62,10 +63,19 @@ class SmbShare(FolderShare):
         """Open a crawled file at a position; see ``RemoteShare``."""
         with self._opened(source.path, "file") as stream:
             _compare(stream.fd, source)
-            owner, readers = _ask_access(stream.fd)
+            owner, readers = access_of(_ask_security(stream.fd))
             self._connections.answered()
             stream.seek(offset)
             yield _SmbFile(replace(source, owner=owner, readers=readers), stream, self._connections)
+
+    def who_may_enter(self, folder: bytes) -> tuple[str, ...]:
+        """Return who may go through a folder to what is in it; nothing where the server does not say.
+
+        Raises:
+            RefusedError, UnansweredError: it cannot be opened.
+        """
+        with self._opened(folder, "dir", _ATTRIBUTES | _READ_CONTROL) as stream:
+            return access_of(_ask_security(stream.fd), MAY_TRAVERSE)[1]
 
     def list_folder(self, folder: bytes) -> list[Entry]:
         """Return the entries of a folder; see ``FolderShare``."""
@@ -96,24 +106,24 @@ class SmbShare(FolderShare):
         return Entry(source, is_folder=bool(attributes & _IS_FOLDER) and not is_link, skip=skip)
 
     @contextmanager
-    def _opened(self, path: bytes, file_type: str) -> Iterator[Any]:
+    def _opened(self, path: bytes, file_type: str, rights: int = _READ) -> Iterator[Any]:
         """Open a path below the root, and close it; errors of the library are translated."""
         parts = path.decode("utf-8", "surrogatepass").split("/") if path else []
         with translate(self._connections.drop), self._connections.watched():
-            stream = self._open_shared("\\".join((self._unc, *parts)), file_type)
+            stream = self._open_shared("\\".join((self._unc, *parts)), file_type, rights)
             try:
                 yield stream
             finally:
                 with suppress(Exception):  # a connection that broke has closed it
                     stream.close()
 
-    def _open_shared(self, unc: str, file_type: str) -> Any:
+    def _open_shared(self, unc: str, file_type: str, rights: int) -> Any:
         from smbclient import open_file  # noqa: PLC0415 (an optional part, and slow to load)
 
         how = {"mode": "rb", "buffering": 0, "share_access": "rwd", "file_type": file_type}
         how |= self._connections.arguments()
         if file_type == "dir":
-            return open_file(unc, desired_access=_READ, **how)
+            return open_file(unc, desired_access=rights, **how)
         try:
             return open_file(unc, desired_access=_READ | _READ_CONTROL, **how)
         except OSError as error:
@@ -167,8 +177,8 @@ def _nanoseconds(moment: datetime) -> int:
     return (moment.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND * 1000
 
 
-def _ask_access(opened: Any) -> tuple[str, tuple[str, ...]]:
-    """Query owner and readers; they are unknown if the server refuses."""
+def _ask_security(opened: Any) -> bytes:
+    """Query the security descriptor; empty if the server refuses."""
     from smbprotocol.exceptions import SMBResponseException  # noqa: PLC0415 (an optional part)
     from smbprotocol.open import SMB2QueryInfoRequest, SMB2QueryInfoResponse  # noqa: PLC0415
 
@@ -183,5 +193,6 @@ def _ask_access(opened: Any) -> tuple[str, tuple[str, ...]]:
         answer = SMB2QueryInfoResponse()
         answer.unpack(opened.connection.receive(sent)["data"].get_value())
     except SMBResponseException:
-        return "", ()
-    return access_of(answer["buffer"].get_value())
+        return b""
+    buffer: bytes = answer["buffer"].get_value()
+    return buffer

@@ -549,10 +549,13 @@ class BlindReview:
 
 @dataclass(frozen=True, slots=True)
 class IncidentRow:
-    """An incident without its texts; ``here``: its files in the scan."""
+    """An incident without its texts; ``here``: its files in the scan; the last three by access logs."""
 
     number: int
     state: str
     opened: datetime
     files: int
     here: int
+    files_opened: int
+    accounts: int  # different ones that opened a file of it
+    files_not_covered: int  # by any log

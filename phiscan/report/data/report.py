@@ -178,6 +178,20 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class WideFolder:
+    """A folder, its files that are PHI or may be, and how many people can read at least one; never who."""
+
+    folder: str
+    files: int
+    low: int | None
+    high: int | None
+    n_accounts: int  # of the directory, that can sign in
+    notes: tuple[str, ...]
+    reason: str | None  # why a number is not known
+    counted: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class TopFile:
     """A referred file with the reasons for it, masked: kinds and counts, never a value."""
 
@@ -286,6 +300,7 @@ class ReportData:
     type_levels: TypeLevels
     formats: tuple[Group, ...]
     folders: tuple[Group, ...]
+    widest_folders: tuple[WideFolder, ...]
     top_files: tuple[TopFile, ...]
     reviewers: tuple[Reviewer, ...]
     decisions: tuple[DecisionRow, ...]

@@ -22,7 +22,15 @@ from phiscan.model import EntityType
 from phiscan.report.data.estimates import Estimate
 from phiscan.report.data.report import Characteristic, ReportData
 from phiscan.report.sections.missed import meaning
-from phiscan.report.words import CHARACTERISTICS, ENTITY_TYPES, FORMATS, REASONS, part_detail, plain
+from phiscan.report.words import (
+    CHARACTERISTICS,
+    ENTITY_TYPES,
+    FORMATS,
+    REASONS,
+    part_detail,
+    plain,
+    reader_words,
+)
 
 Kind = Literal[
     "text", "path", "count", "share", "number", "figure", "ratio", "total", "time", "verdict", "flag", "id"
@@ -283,6 +291,15 @@ def _of_what_was_found(data: ReportData) -> tuple[Table, ...]:
             Column("name", _("Format"), of=lambda g: FORMATS.get(g.name, g.name)), *_GROUP
         ),
         groups("folders", _("By folder"), data.folders)(Column("name", _("Folder"), "path"), *_GROUP),
+        table_of(
+            "widest_folders",
+            _("Folders whose files that are PHI or may be most people can read"),
+            data.widest_folders,
+        )(
+            Column("folder", _("Folder"), "path"),
+            *columns("count", files=_("Files"), low=_("At least"), high=_("At most")),
+            Column("readers", _("People who can read at least one of them"), of=reader_words),
+        ),
         table_of("top", _("Referred files of the highest risk, reasons masked"), data.top_files, cap=25)(
             _NUMBER,
             _FILE,
@@ -489,6 +506,12 @@ def _of_the_desk(data: ReportData) -> tuple[Table, ...]:
             *plain_columns(state=_("State")),
             Column("opened", _("Opened"), "time"),
             *columns("count", files=_("Files"), here=_("Files of this scan")),
+            *columns(
+                "count",
+                files_opened=_("Opened, by access logs"),
+                accounts=_("Different accounts"),
+                files_not_covered=_("No log covers"),
+            ),
         ),
     )
 

@@ -237,6 +237,10 @@ class Users(SignIns):
             raise InputError(message)
         self._log(UserEvent.EXPORT, None, value=f"{what}, unblinded", by=by, now=now)
 
+    def log_lookup(self, *, what: str, by: str, now: datetime) -> None:
+        """Record that a user of the server's command line displays names of people who can read files."""
+        self._log(UserEvent.EXPORT, None, value=what, by=by, now=now)
+
     def log_export(self, *, what: str, by: User, address: str, now: datetime) -> None:
         """Record an export of data: the queue as a file, the audit pack."""
         self._log(UserEvent.EXPORT, by.id, value=what, address=address, by=by.name, now=now)

@@ -24,6 +24,7 @@ from phiscan.model import (
     Outcome,
     PiiBit,
     PiiVector,
+    ReaderCount,
     Reason,
     Referral,
     Search,
@@ -51,10 +52,17 @@ from phiscan.store.tables.scans import (
     file,
     finding,
     health_term,
+    reader_count,
     root,
     sighting,
     unread_part,
 )
+
+RISK = examination.c.risk * sa.func.coalesce(reader_count.c.weight, 1.0)
+"""The order of the list; with ``COUNT`` joined."""
+COUNT = (reader_count, reader_count.c.of_examination == examination.c.id)
+"""The outer join of the number of readers of a result."""
+COUNTED = tuple(column for column in reader_count.c if column.name.startswith("readers_"))
 
 COLUMNS = (
     file.c.id.label("file_id"),
@@ -63,11 +71,18 @@ COLUMNS = (
     root.c.display.label("root"),
     file.c.path.label("path_bytes"),
     file.c.display.label("path"),
-    *(column for column in examination.c if column.name != "file_id"),
+    *(column for column in examination.c if column.name not in {"file_id", "risk"}),
+    RISK.label("risk"),
     access.c.owner,
     access.c.readers,
+    *COUNTED,
 )
-"""The columns of a record, of the tables file, root, examination and (outer join) access."""
+"""The columns of a record, of the tables file, root, examination and (outer joins) access and ``COUNT``."""
+
+
+_listed = work_item.alias("listed")
+LISTED_RISK = sa.func.coalesce(_listed.c.risk, RISK)
+"""The risk by which the list is ordered: with the factor of openings where the result is in the list."""
 
 
 def current_results(*, scan_id: int | None, conceal: bool = False) -> sa.Select[Any]:
@@ -116,15 +131,23 @@ def _sightings(*, conceal: bool = False) -> sa.Select[Any]:
         decision.c.reviewer,
         decision.c.file_id.label("made_about"),
         assignment.c.assignee,
+        LISTED_RISK.label("listed_risk"),
     ).select_from(sighting)
     return (
         _joined(query)
         .outerjoin(access, access.c.examination_id == examination.c.id)
+        .outerjoin(*COUNT)
         .outerjoin(
             decision,
             (decision.c.id == standing_decision(examination)) & (~concealed() if conceal else sa.true()),
         )
         .outerjoin(assignment, assignment.c.id == assignment_id)
+        .outerjoin(
+            _listed,
+            (_listed.c.file_id == file.c.id)
+            & (_listed.c.examination_id == examination.c.id)
+            & _listed.c.blind.is_(False),
+        )
     )
 
 
@@ -338,7 +361,21 @@ def record_of(row: sa.Row[Any], **state: Any) -> FileRecord:
     stored = dict(zip(row._fields, row, strict=True))
     values = {name: stored[name] for name in _PLAIN}
     values |= {name: decode(stored[name]) for name, decode in _DECODED}
-    return FileRecord(**{**values, "source": source_of(row), "examination_id": stored["id"], **state})
+    values |= {"source": source_of(row), "examination_id": stored["id"], "reader_count": counted_of(row)}
+    return FileRecord(**{**values, **state})
+
+
+def counted_of(row: sa.Row[Any]) -> ReaderCount | None:
+    """Return the number of readers of a row with its columns; None where they were not counted."""
+    if row.readers_counted is None:
+        return None
+    return ReaderCount(
+        low=row.readers_low,
+        high=row.readers_high,
+        n_accounts=row.readers_of,
+        notes=tuple(row.readers_notes),
+        counted=row.readers_counted,
+    )
 
 
 def sighted_record(row: sa.Row[Any], **state: Any) -> FileRecord:
@@ -353,6 +390,7 @@ def sighted_record(row: sa.Row[Any], **state: Any) -> FileRecord:
         verdict=Verdict(row.verdict) if row.verdict else None,
         reviewer=row.reviewer or "",
         carried=row.made_about not in {None, row.file_id},
+        risk=row.listed_risk,
         assignee=row.assignee or "",
         **state,
     )

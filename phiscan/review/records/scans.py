@@ -168,6 +168,7 @@ def finish_scan(
         of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
         connection.execute(root.update().where(root.c.id.in_(of_scan)).values(complete_scan_id=scan_id))
         work_rows.drop_departed(connection, scan_id)
+        work_rows.refresh_opened(connection, moved)
         deciding.keep_assignees(connection, moved, now=now)
         discussion.keep(connection, moved, now=now)
     if status == "complete":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -11,7 +12,17 @@ from operator import attrgetter
 from typing import Any
 
 from phiscan.language import lazy_gettext as _
-from phiscan.model import EntityType, FileResult, PiiVector, StoredFinding, StoredTerm, UnreadPart, Verdict
+from phiscan.model import (
+    EntityType,
+    FileResult,
+    PiiVector,
+    ReaderCount,
+    StoredFinding,
+    StoredTerm,
+    UnreadPart,
+    Verdict,
+)
+from phiscan.review.records.openings import NEVER, Openings
 from phiscan.visible import safe_cell, visible
 
 MIN_SCORE = 0.01  # files without health terms are still ordered among themselves
@@ -73,6 +84,32 @@ def risk_of(
     """
     harm = max(1, len(vector.bits)) * max(1, n_people) * max(MIN_SCORE, health_score or 0.0)
     return harm * FACTORS[exposure]
+
+
+def weight_of(counted: ReaderCount, exposure: Exposure) -> float:
+    """Return by what the risk of a file is multiplied where the number of its readers is known.
+
+    The factor of that number replaces the one of the exposure: 1 for one person, 2 for 10, 3 for 100, 4 for
+    1,000 and more; between two numbers, the middle of their factors.
+
+    >>> from datetime import UTC
+    >>> many = ReaderCount(low=10, high=1000, n_accounts=5000, notes=(), counted=datetime.now(UTC))
+    >>> weight_of(many, Exposure.GROUP), weight_of(many, Exposure.OWNER)
+    (1.5, 3.0)
+    """
+    if counted.low is None or counted.high is None:
+        return 1.0
+    factors = [1 + min(3.0, math.log10(max(1, n))) for n in (counted.low, counted.high)]
+    return sum(factors) / 2 / FACTORS[exposure]
+
+
+def opened_factor(n_others: int) -> float:
+    """Return the factor of a file that accounts of others opened in the order of the list.
+
+    >>> opened_factor(0), opened_factor(1), opened_factor(7)
+    (1.0, 2.0, 4.0)
+    """
+    return 1.0 + math.log2(1 + n_others)
 
 
 NOBODY, FIRST, SECOND, LEAD, OPENING = "nobody", "first", "second", "lead", "opening"
@@ -160,6 +197,8 @@ class FileRecord(FileResult):
     assignee: str = ""
     decisions: tuple[Decision, ...] = ()  # all of them, oldest first; including those on earlier contents
     blind: bool = False  # see ``blinded``
+    reader_count: ReaderCount | None = None  # None: not counted since it was examined
+    openings: Openings = NEVER  # by access logs; where a list is read, without the time that they cover
 
     # In the review list, as the viewer may see it
     state: WorkState = WorkState.UNDECIDED  # undecided, phi, not_phi or unsure
@@ -207,7 +246,7 @@ def blinded(record: FileRecord) -> FileRecord:
     )
     hidden = {item.name: getattr(bare, item.name) for item in fields(FileResult)}
     # Only referred files are compared with others: a group would reveal which blind items they are.
-    return replace(record, **hidden, n_findings=0, group_id=None, n_group=1, blind=True)
+    return replace(record, **hidden, n_findings=0, group_id=None, n_group=1, blind=True, openings=NEVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +389,9 @@ FIELDS: Mapping[str, Callable[[FileRecord], Any]] = {
     "mtime_ns": attrgetter("source.mtime_ns"),
     "owner": lambda record: record.source.owner or None,
     "readers": lambda record: list(record.source.readers),
+    "reader_count": lambda record: counted_json(record.reader_count),
     "tags": lambda record: list(record.tags),
+    "openings": lambda record: None if record.blind else record.openings.to_json(),
     "risk": lambda record: None if record.blind else record.risk,
     "people": lambda record: None if record.referral is None else record.n_people,
     "findings": lambda record: None if record.referral is None else record.n_findings,
@@ -399,6 +440,15 @@ def finding_json(finding: StoredFinding) -> dict[str, Any]:
         ],
         "identity": finding.identity,
     }
+
+
+def counted_json(counted: ReaderCount | None) -> dict[str, Any] | None:
+    """Return the number of people who can read a file or folder; None = not counted."""
+    if counted is None:
+        return None
+    known = {name: getattr(counted, name) for name in ("low", "high", "n_accounts")}
+    reason = {"reason": ", ".join(counted.notes)} if None in {counted.low, counted.high} else {}
+    return {**known, "notes": list(counted.notes), "counted": counted.counted.isoformat(), **reason}
 
 
 def term_json(term: StoredTerm) -> dict[str, Any]:

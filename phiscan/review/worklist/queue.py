@@ -14,6 +14,7 @@ from phiscan.language import gettext as _
 from phiscan.model import Outcome, Referral, Verdict
 from phiscan.review.decisions.discussion import tags_of
 from phiscan.review.records.file_records import (
+    LISTED_RISK,
     current_results,
     decision_of,
     last_seen,
@@ -21,6 +22,7 @@ from phiscan.review.records.file_records import (
     unread_parts,
     with_evidence,
 )
+from phiscan.review.records.openings import openings_together
 from phiscan.review.records.scans import chosen_scan
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import SECOND, Decision, FileRecord, WorkFilter, WorkState, blinded
@@ -58,7 +60,7 @@ def queue(
         StoreError: there is no such scan.
     """
     query = _selected(connection, scan_id, verdicts, wanted, conceal=conceal, second_look=second_look)
-    first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else examination.c.risk
+    first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else LISTED_RISK
     is_decided = sa.case((query.selected_columns["verdict"].is_(None), 0), else_=1)
     ordered = query.order_by(is_decided, first.desc(), root.c.path, file.c.path)
     found = [sighted_record(row) for row in connection.execute(ordered.limit(limit).offset(offset))]
@@ -126,6 +128,7 @@ def item(connection: sa.Connection, file_id: int, *, conceal: bool = False) -> F
         outcome=Outcome(row.outcome),
         decisions=_decisions(connection, row),
         tags=tags_of(connection, [file_id], viewer="").get(file_id, ()),
+        openings=openings_together(connection, [file_id]).total,
     )
     return _concealed(connection, found) if conceal else found
 

@@ -20,10 +20,12 @@ from phiscan.model import EntityType, Verdict
 from phiscan.review.decisions.discussion import tagged, tags_of
 from phiscan.review.records.file_records import (
     COLUMNS,
+    COUNT,
     people_at_risk,
     record_of,
     with_evidence,
 )
+from phiscan.review.records.openings import NEVER, openings_of, openings_together
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import (
     FIRST,
@@ -245,6 +247,7 @@ _LINES = (
     .join(root, root.c.id == work_item.c.root_id)
     .join(examination, examination.c.id == work_item.c.examination_id)
     .outerjoin(access, access.c.examination_id == examination.c.id)
+    .outerjoin(*COUNT)
     .where(work_item.c.file_id.in_(listed("files")))
 )
 
@@ -329,7 +332,10 @@ def detail(connection: sa.Connection, file_id: int, *, viewer: str, now: datetim
         InputError: the file is not in the list.
     """
     found = item(connection, file_id, viewer=viewer, now=now)
-    return found if found.blind else with_evidence(connection, found)
+    if found.blind:
+        return found
+    openings = openings_together(connection, [file_id]).total
+    return replace(with_evidence(connection, found), openings=openings)
 
 
 def adjacent(
@@ -435,8 +441,13 @@ def lines(
     passed_over = skipped_by(viewer, now).where(skip.c.file_id.in_(file_ids))
     skipped: set[int] = set(connection.execute(passed_over).scalars())
     tags = tags_of(connection, file_ids, viewer=viewer)
+    opened = openings_of(connection, [number for number, row in rows.items() if not row.blind])
     return tuple(
-        replace(_item(rows[number], viewer, now, sizes, skipped=number in skipped), tags=tags.get(number, ()))
+        replace(
+            _item(rows[number], viewer, now, sizes, skipped=number in skipped),
+            tags=tags.get(number, ()),
+            openings=opened.get(number, NEVER),
+        )
         for number in file_ids
         if number in rows
     )

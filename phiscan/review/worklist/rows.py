@@ -23,8 +23,18 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.model import EntityType, FileResult, Outcome, Referral
-from phiscan.review.records.file_records import is_about, present
-from phiscan.review.worklist.model import FIRST, LEAD, NOBODY, NOT_BY_THEMSELVES, OPENING, SECOND, WorkState
+from phiscan.review.records.file_records import COUNT, RISK, is_about, present
+from phiscan.review.records.openings import NEVER, openings_of
+from phiscan.review.worklist.model import (
+    FIRST,
+    LEAD,
+    NOBODY,
+    NOT_BY_THEMSELVES,
+    OPENING,
+    SECOND,
+    WorkState,
+    opened_factor,
+)
 from phiscan.store.column_types import canonical_json, iso
 from phiscan.store.database import lock_chain
 from phiscan.store.sql_batches import chunks, count, listed, rows_in
@@ -45,7 +55,15 @@ from phiscan.store.tables.desk import (
     work_item,
     work_tally,
 )
-from phiscan.store.tables.scans import access, examination, file, finding, scan_root, sighting
+from phiscan.store.tables.scans import (
+    access,
+    departure,
+    examination,
+    file,
+    finding,
+    scan_root,
+    sighting,
+)
 
 _STATUS = ("awaits", "state", "reviewer", "assignee", "hidden_until", "referred")
 """The columns that are counted in combination."""
@@ -170,13 +188,14 @@ def _current_files() -> sa.Select[Any]:
         .where(other.c.file_id == file.c.id, other.c.content_hash == examination.c.content_hash)
         .scalar_subquery()
     )
-    columns = ("id", "outcome", "referral", "risk", "media_type", "content_hash", "uid", "health_score")
+    columns = ("id", "outcome", "referral", "media_type", "content_hash", "uid", "health_score")
     query: sa.Select[Any] = sa.select(
         *(file.c.id.label("file_id"), file.c.root_id, file.c.display.label("path")),
         *(examination.c[name] for name in columns),
-        *(access.c.owner, arrived.label("arrived")),
+        *(access.c.owner, arrived.label("arrived"), RISK.label("risk")),
     ).select_from(sighting)
     query = present(query, None).outerjoin(access, access.c.examination_id == examination.c.id)
+    query = query.outerjoin(*COUNT)
     return query.where(file.c.id.in_(listed("files")), examination.c.content_hash != "")
 
 
@@ -427,6 +446,16 @@ def refresh_contents(connection: sa.Connection, contents: Sequence[tuple[int, st
     return sorted(same.difference(files))
 
 
+def refresh_opened(connection: sa.Connection, file_ids: Iterable[int]) -> None:
+    """Derive the rows of files again whose openings have changed, or of the files that they moved to."""
+    start = sa.select(file.c.id.label("id")).where(file.c.id.in_(listed("files")))
+    here = start.cte("places", recursive=True)
+    onward = sa.select(departure.c.moved_to).join(here, departure.c.file_id == here.c.id)
+    every = here.union(onward.where(departure.c.moved_to.is_not(None)))
+    in_list = sa.select(work_item.c.file_id).join(every, every.c.id == work_item.c.file_id).distinct()
+    refresh(connection, [row.file_id for row in rows_in(connection, in_list, "files", file_ids)])
+
+
 def rebuild(connection: sa.Connection) -> int:
     """Derive the whole list again and return its length."""
     lock_chain(connection)
@@ -524,6 +553,7 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
         kinds[found.file_id] = kinds.get(found.file_id, 0) | _BIT[found.entity_type]
     kinds |= types
     hidden = hidden_until(connection, {row.id: row for row in standing}, hiders(connection))
+    opened = openings_of(connection, contents)
     rows = []
     for row in standing:
         number = row.file_id
@@ -540,7 +570,9 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
                 "content_hash": row.content_hash,
                 "referred": row.referral == Referral.REFERRED,
                 "blind": blind,
-                "risk": member.risk if blind and member else row.risk,
+                "risk": member.risk
+                if blind and member
+                else row.risk * opened_factor(opened.get(number, NEVER).n_others),
                 "doubt": member.doubt if blind and member else _doubt(row),
                 "arrived": row.arrived,
                 "media_type": row.media_type,

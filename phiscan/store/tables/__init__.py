@@ -44,11 +44,15 @@ from phiscan.store.tables.scans import examination as examination
 from phiscan.store.tables.scans import file as file
 from phiscan.store.tables.scans import finding as finding
 from phiscan.store.tables.scans import folder as folder
+from phiscan.store.tables.scans import folder_readers as folder_readers
 from phiscan.store.tables.scans import health_term as health_term
 from phiscan.store.tables.scans import health_window as health_window
+from phiscan.store.tables.scans import log_coverage as log_coverage
+from phiscan.store.tables.scans import opening as opening
 from phiscan.store.tables.scans import patient_check as patient_check
 from phiscan.store.tables.scans import patient_event as patient_event
 from phiscan.store.tables.scans import patient_match as patient_match
+from phiscan.store.tables.scans import reader_count as reader_count
 from phiscan.store.tables.scans import reuse as reuse
 from phiscan.store.tables.scans import root as root
 from phiscan.store.tables.scans import scan as scan

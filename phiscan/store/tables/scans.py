@@ -5,6 +5,8 @@ No column holds document text: findings have positions, types, masked shapes and
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from phiscan.model import EntityType, FailReason, Outcome, Referral
@@ -235,6 +237,40 @@ access = table(
     comment="Who owns a file and who may read it, on the share when the file was examined.",
 )
 
+_COUNTED = (
+    ("readers_low", sa.BigInteger, "people who can read it, at least; null = not known"),
+    ("readers_high", sa.BigInteger, "people who can read it, at most; null = not known"),
+    ("readers_of", sa.BigInteger, "accounts that can sign in, in the directory; 0 = there was none"),
+    ("readers_notes", CanonicalJson, "codes of what was not known, [code, ...]"),
+)
+
+
+def _counted() -> list[sa.Column[Any]]:
+    kinds = [
+        column(name, kind, text, null=name in {"readers_low", "readers_high"})
+        for name, kind, text in _COUNTED
+    ]
+    return [*kinds, column("readers_counted", UtcTime, "when they were counted"), seal()]
+
+
+reader_count = table(
+    "reader_count",
+    key("file_id", "file.id", "the file"),
+    column("of_examination", RowId, "number of its result of which the rights were counted"),
+    column("weight", sa.Double, "factor of the result's risk, by that number"),
+    *_counted(),
+    comment="How many people can read a file of the review list; never who. Counted anew by access update.",
+)
+
+folder_readers = table(
+    "folder_readers",
+    key("root_id", "root.id", "its root"),
+    key("folder", "", "path of the folder relative to the root, display form", SafeText),
+    column("n_files", sa.Integer, "files directly in it that are PHI or may be"),
+    *_counted(),
+    comment="How many people can read at least one of the files of a folder that are PHI or may be.",
+)
+
 reuse = table(
     "reuse",
     key("examination_id", "examination.id", "the examination"),
@@ -256,6 +292,31 @@ departure = table(
     sa.Index(None, "file_id"),
     sa.Index(None, "moved_to"),
     comment="A file that was deleted, or moved, between two complete scans of its root.",
+)
+
+opening = table(
+    "opening",
+    key("file_id", "file.id", "the file"),
+    key("account", "", "HMAC-SHA256 of the account's name, 16 bytes", sa.LargeBinary),
+    key("day", "", "day in UTC, days since 1970", sa.Integer),
+    column("minutes", sa.LargeBinary, "minutes of that day in which it opened the file, 2 bytes each"),
+    column("n_openings", sa.Integer, "number of these minutes"),
+    column("first", sa.Integer, "the first of them, minutes since 1970"),
+    column("last", sa.Integer, "the last of them"),
+    column("is_owner", sa.Boolean, "the account owned the file when the log was imported"),
+    seal(),
+    sa.CheckConstraint("n_openings >= 1", name="openings_positive"),
+    comment="On which days an account opened a file, by access logs; openings of one minute are one.",
+)
+
+log_coverage = table(
+    "log_coverage",
+    key("root_id", "root.id", "the root whose files the log names"),
+    key("kind", "", "kind of the log", sa.Text),
+    key("first", "", "the first minute that it covers, minutes since 1970", sa.Integer),
+    column("last", sa.Integer, "the last one"),
+    seal(),
+    comment="The time that imported access logs cover, without the gaps between them.",
 )
 
 folder = table(

@@ -23,7 +23,9 @@ from phiscan.report.incidents import (
     register_csv,
     register_pdf,
     register_rows,
+    suggested,
 )
+from phiscan.report.openings import together_words
 from phiscan.review.decisions.incidents import FIRST_DAY, TITLE, Incident, IncidentState, last_day
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import (
@@ -104,6 +106,7 @@ def _page(
     found = ctx.work.incident(number)
     last = found.entries[-1].id
     seen = last if seen is None else seen
+    e = gathered(ctx, [found])[0]
     known = found.until(seen).texts
     return ctx.page(
         "incident.html",
@@ -114,7 +117,9 @@ def _page(
         last=last,
         days=(FIRST_DAY, last_day(ctx.now)),
         incident=found,
-        e=gathered(ctx, [found])[0],
+        e=e,
+        suggested=suggested(e, ctx.desk.organization.laws),
+        opened=together_words(e.opened),
         fields=FIELDS,
         labels={**FIELDS, **_questions(ctx)},
         chosen=ctx.desk.organization.laws,
@@ -137,7 +142,13 @@ def write(
     names, texts = name or [], text or []
     if len(names) != len(texts) or not set(names) <= {*FIELDS, *_questions(ctx)}:
         raise InputError(_("incident: expected the fields of its page"))
-    given = dict(zip(names, texts, strict=True))
+    found = ctx.work.incident(number)
+    unchanged = suggested(gathered(ctx, [found])[0], ctx.desk.organization.laws)
+    given = {
+        one: its_text
+        for one, its_text in zip(names, texts, strict=True)
+        if found.texts.get(one) or its_text != unchanged.get(one)
+    }
     return _written(ctx, number, given, seen, given, remove=file or ())
 
 

@@ -22,7 +22,16 @@ from phiscan.language import decimal, lazy_gettext, ngettext
 from phiscan.language import gettext as _
 from phiscan.model import EntityType, Reason, Span, StoredFinding, StoredTerm, Verdict
 from phiscan.pipeline.rereading.vetoes import Veto
-from phiscan.report.words import CASES, CHARACTERISTICS, DETECTORS, ENTITY_TYPES, FORMATS, part_detail
+from phiscan.report.openings import opening_words
+from phiscan.report.words import (
+    CASES,
+    CHARACTERISTICS,
+    DETECTORS,
+    ENTITY_TYPES,
+    FORMATS,
+    part_detail,
+    reader_words,
+)
 from phiscan.report.words import REASONS as OUTCOME_REASONS
 from phiscan.review.accounts.users import Session
 from phiscan.review.decisions.learning import ItemCorrections, Mark
@@ -195,7 +204,9 @@ def item_view(
         "changed": datetime.fromtimestamp(mtime_ns / 1e9, UTC) if abs(mtime_ns) < MAX_NS else None,
         "owner": visible(item.owner) or _("no. {number}", number=item.source.uid),
         "readers": _readers(item),
+        "reader_count": reader_words(item.reader_count) if item.reader_count else "",
         "mode": mode_letters(item.source.mode),
+        "opened": "" if item.blind else opening_words(item.openings),
         "decided": verdict,
         # The verdict that stands, if it was given for an identical file.
         "carried": next((one for one in reversed(history) if verdict and one.is_current and one.path), None),

@@ -1,0 +1,97 @@
+"""``phiscan accesslog``: which files were opened, by the access logs of servers and stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from phiscan.cli.output import Answer, answers, config_of
+from phiscan.cli.queue.command import open_store
+from phiscan.crawl.access_logs.kinds import KINDS
+from phiscan.errors import InputError
+from phiscan.pipeline.access_logs import Imported, import_log
+from phiscan.report.openings import opening_words, together_words
+from phiscan.report.words import moment
+from phiscan.visible import visible
+
+
+@click.group()
+def accesslog() -> None:
+    """Read access logs as evidence of whether a file was opened."""
+
+
+@accesslog.command("import", epilog="Example: phiscan accesslog import /var/log/samba/audit.log* --json")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.option("--kind", type=click.Choice(list(KINDS)), help="Kind of the logs; default: by their content.")
+@click.option(
+    "--year", type=click.IntRange(1990, 2100), help="Year of the first line, where lines have none."
+)
+@answers
+@click.pass_obj
+def import_logs(obj: str | None, files: tuple[str, ...], kind: str | None, year: int | None) -> Answer:
+    """Record which files of the database FILES say were opened: by how many accounts, first and last.
+
+    The database has no name of an account, only keyed hashes. A log may be imported again: nothing is
+    counted twice, and files that a scan has found since are counted.
+    """
+    config, now = config_of(obj), datetime.now(UTC)
+    with open_store(obj) as store:
+        found = [
+            import_log(store.database, config, Path(name), kind=kind or "", year=year, now=now)
+            for name in files
+        ]
+    return {"logs": [_json(one) for one in found]}, (line for one in found for line in _lines(one))
+
+
+@accesslog.command(epilog="Example: phiscan accesslog show /srv/share/Letters/okafor.docx")
+@click.argument("file", required=False)
+@click.option("--incident", type=click.IntRange(1), help="The files of this incident together.")
+@answers
+@click.pass_obj
+def show(obj: str | None, file: str | None, incident: int | None) -> Answer:
+    """Say whether FILE (a path or its number in the list), or the files of an incident, were opened."""
+    if (file is None) == (incident is None):
+        message = "expected FILE or --incident"
+        raise InputError(message)
+    with open_store(obj) as store:
+        numbers = [store.find(file)] if file is not None else store.desk.incident(incident or 0).places
+        together = store.openings_together(numbers)
+    total = together.total
+    counts = {
+        "files_opened": together.n_opened,
+        "files_not_opened": together.n_not_opened,
+        "files_not_covered": together.n_not_covered,
+    }
+    words = opening_words(total) if file is not None else together_words(together)
+    return {**counts, **total.to_json()}, [words]
+
+
+def _json(one: Imported) -> dict[str, Any]:
+    roots = {
+        name: {"first": first.isoformat(), "last": last.isoformat()}
+        for name, (first, last) in one.roots.items()
+    }
+    return {**asdict(one), "roots": roots}
+
+
+def _lines(one: Imported) -> Iterator[str]:
+    yield (
+        f"{visible(one.log)}: {one.kind}; {one.n_understood:,} records, {one.n_openings:,} openings, "
+        f"{one.n_matched:,} of files of the database, {one.n_ignored:,} by accounts that are left out"
+    )
+    yield f"  new: {one.n_new:,} (openings of one account and file within a minute are one)"
+    for name, (first, last) in one.roots.items():
+        yield f"  covers {visible(name)} from {moment(first)} to {moment(last)}"
+    if not one.roots:
+        yield "  no opening of a file below a root that was scanned; [accesslog.paths] maps paths to roots"
+    if one.n_unknown:
+        yield f"  not understood: {one.n_unknown:,} lines or records"
+    if one.by_opens:
+        yield "  the log has no reads: listings of a folder count as openings of its files"
+    if one.is_damaged:
+        yield "  damaged or cut off: what could be read was imported"

@@ -1,0 +1,83 @@
+"""Who can read a file of a real Samba share: the rights of its folders are asked of the server."""
+
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from phiscan.config import AccessTable, Config
+from phiscan.crawl.directory import Entry, directory_of
+from phiscan.crawl.effective_access import EffectiveAccess
+from phiscan.crawl.settings import load_settings
+from phiscan.crawl.smb.share import SmbShare
+from phiscan.pipeline.reader_counts import FolderRights
+from tests.crawl.test_smb import NOTHING
+from tests.samba import Samba, running_samba
+
+KEY = b"k" * 32
+NOW = datetime(2026, 11, 29, tzinfo=UTC)
+WARD = 6001
+NO_NUMBER = 2**32 - 1
+
+
+@pytest.fixture
+def samba(monkeypatch: pytest.MonkeyPatch) -> Iterator[Samba]:
+    with running_samba() as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_folders_and_permission_of_a_share_bind_together(samba: Samba) -> None:
+    for name in ("ward/a.txt", "closed/b.txt"):
+        path = samba.share / name
+        path.parent.mkdir()
+        path.write_text("x")
+    (samba.share / "closed").chmod(0o700)
+    # The user who signs in, and a group, may enter the folder; everybody may read the file in it.
+    rights = (
+        (1, 7, NO_NUMBER),
+        (2, 5, 1),
+        (4, 0, NO_NUMBER),
+        (8, 5, WARD),
+        (16, 5, NO_NUMBER),
+        (32, 0, NO_NUMBER),
+    )
+    packed = b"".join(struct.pack("<HHI", *one) for one in rights)
+    os.setxattr(samba.share / "ward", "system.posix_acl_access", struct.pack("<I", 2) + packed)
+
+    share = SmbShare(samba.url.encode(), load_settings(Config()))
+    crawled = next(one.source for one in share.crawl(NOTHING, set()) if one.source.path == b"ward/a.txt")
+    share = SmbShare(samba.url.encode(), load_settings(Config()))
+    with share.open(crawled) as file:
+        source = file.source
+    assert "everyone" in source.readers
+    assert "everyone" in share.who_may_enter(b"")
+    entering = share.who_may_enter(b"ward")
+    share.close()
+    assert "everyone" not in entering
+    assert f"group gid {WARD}" in entering
+
+    people = [Entry((f"user person{number}",)) for number in range(10)]
+    members = ("user person2", "user person3")
+    ward = Entry(("group ward", f"group gid {WARD}"), is_group=True, members=members)
+    signed_in = Entry(tuple(one for one in entering if one.startswith("account ")))
+    directory = directory_of([*people, signed_in, ward], KEY, NOW)
+    closed = replace(source, path=b"closed/b.txt")
+    for traverse, admitted, asked, expected in (
+        ("checked", "everyone", source, (3, 3, set())),
+        ("unknown", "everyone", source, (3, 11, {"parents"})),
+        ("bypassed", "everyone", source, (11, 11, set())),
+        ("unknown", "group ward", source, (2, 2, set())),
+        ("checked", "everyone", closed, (0, 11, {"parents"})),  # nothing is said of that folder
+    ):
+        asking = FolderRights(Config())
+        settings = AccessTable({samba.url: (admitted,)}, smb_traverse=traverse)
+        access = EffectiveAccess(directory, directory_of([], KEY, NOW), KEY, settings, asking)
+        reach = access.reach(asked)
+        asking.close()
+        assert (reach.low, reach.high, reach.notes) == expected
