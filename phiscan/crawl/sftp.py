@@ -106,7 +106,7 @@ class SftpShare(FolderShare):
             return client, await client.open(path, "rb")
 
         def fetch(start: int) -> bytes:
-            return run(lambda _: file.read(_RANGE_BYTES, start), client)
+            return cast("bytes", run(lambda _: file.read(_RANGE_BYTES, start), client))
 
         def verify() -> None:
             self._compare(run(lambda _: file.stat(), client), source)
@@ -217,7 +217,7 @@ class _Login(asyncssh.SSHClient):
                 with suppress(ValueError):  # there is no agent
                     self._keys = list(await agent.get_keys())
             try:
-                return await asyncssh.connect(host, port or 22, client_factory=lambda: self, **how)
+                ssh = await asyncssh.connect(host, port or 22, client_factory=lambda: self, **how)
             except asyncssh.HostKeyNotVerifiable:
                 is_other = any(self._known.match(host, "", port or None))
                 what = "another than known_hosts has" if is_other else "not known"
@@ -225,6 +225,7 @@ class _Login(asyncssh.SSHClient):
                 where = "put it into the credentials as host_key, or into ~/.ssh/known_hosts"
                 detail = f"the server's host key {self._shown} is {what}. If that is its key, {where}"
                 raise RefusedError(FailReason.IO_ERROR, detail) from None
+        return ssh
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:  # noqa: ARG002 (the library's)
         """Return whether a key that ``known_hosts`` does not have is the server's."""
