@@ -23,6 +23,10 @@ _KINDS = {
         ("gs", "gcs", "az", "abfs"),
         ("object_stores.fsspec_store.ObjectStoreShare", "objects; owners and readers are not known"),
     ),
+    **dict.fromkeys(
+        ("imap", "imaps"),
+        ("imap.share.ImapShare", "messages, with the access control list of each folder"),
+    ),
     "s3": ("object_stores.s3.S3Share", "objects, with the owner and the grants of each"),
     "smb": ("smb.share.SmbShare", "files, with the owner and the access control list of each"),
 }

@@ -9,12 +9,13 @@ import logging
 import re
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from phiscan.crawl.credentials import Credentials
+from phiscan.crawl.http_client import tls_context
 from phiscan.crawl.location import LOOPBACK, Location
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.errors import InputError, PhiscanError
@@ -50,6 +51,18 @@ class Session:
             self.validity = int(answer.get(b"UIDVALIDITY", 0))
             self.n_messages = int(answer.get(b"EXISTS", 0))
             self.folder = folder
+
+    def facts(self, first: int, last: int) -> Iterable[Mapping[bytes, Any]]:
+        """Return UID, size and time of the messages of a range of numbers; its own call knows no ranges."""
+        from imapclient.response_parser import parse_fetch_response  # noqa: PLC0415 (an optional part)
+
+        wanted = "(UID RFC822.SIZE INTERNALDATE)"
+        status, lines = self.client._imap.fetch(f"{first}:{last}", wanted)  # noqa: SLF001 (of imaplib)
+        if status != "OK":
+            message = "the server did not list its messages"
+            raise UnansweredError(message, is_gone=False)
+        found: Mapping[int, Mapping[bytes, Any]] = parse_fetch_response(lines, False, False)
+        return found.values()
 
 
 class Sessions:
@@ -104,7 +117,7 @@ class Sessions:
 
         where, who = self._where, self._who
         is_tls = where.scheme == "imaps"
-        context = ssl.create_default_context(cafile=who.ca_file or None)
+        context = tls_context(who.ca_file, "imap")
         client = IMAPClient(
             where.host,
             where.port or None,

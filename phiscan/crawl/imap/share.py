@@ -145,13 +145,9 @@ class ImapShare:
             first = first if session is before else 1
             if not session.n_messages:
                 return session, []
-            session.client.use_uid = False  # numbers do not move while nothing but FETCH is sent
-            try:
-                messages = f"{first}:{min(first + PAGE - 1, session.n_messages)}"
-                rows = session.client.fetch(messages, ["UID", "RFC822.SIZE", "INTERNALDATE"])
-            finally:
-                session.client.use_uid = True
-        facts = (row for row in rows.values() if b"UID" in row and b"RFC822.SIZE" in row)
+            # Numbers do not move while nothing but FETCH is sent.
+            rows = session.facts(first, min(first + PAGE - 1, session.n_messages))
+        facts = (row for row in rows if b"UID" in row and b"RFC822.SIZE" in row)
         return session, sorted(
             (row[b"UID"], row[b"RFC822.SIZE"], _nanoseconds(row.get(b"INTERNALDATE"))) for row in facts
         )
