@@ -24,6 +24,13 @@ _KINDS = {
         ("object_stores.fsspec_store.ObjectStoreShare", "objects; owners and readers are not known"),
     ),
     **dict.fromkeys(
+        ("mariadb", "mysql", "postgresql"),
+        (
+            "databases.share.DatabaseShare",
+            "tables, of a large one a random sample of its rows, with the grants of each",
+        ),
+    ),
+    **dict.fromkeys(
         ("imap", "imaps"),
         ("imap.share.ImapShare", "messages, with the access control list of each folder"),
     ),

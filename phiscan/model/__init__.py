@@ -257,6 +257,8 @@ class SourceFile:
     uid: int = 0
     owner: str = ""  # name of the owner on the share; "" when unknown
     readers: tuple[str, ...] = ()  # who may read it: "everyone", "group NAME", "user NAME"
+    # A random sample of a table was fetched: how many rows, of how many; None = nothing is left out.
+    sampled_rows: tuple[int, int] | None = field(default=None, compare=False)
     # Screened contents of this size, each "HASH MEDIA_TYPE": the result of an equal one is reused.
     duplicates: tuple[str, ...] = field(default=(), compare=False, repr=False)
     without_ocr: bool = field(default=False, compare=False, repr=False)  # pictures are left to a second pass

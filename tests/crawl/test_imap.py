@@ -144,7 +144,7 @@ def test_tells_an_unchanged_message_from_another(dovecot: Dovecot) -> None:
     share = _share(dovecot.server.url)
     assert _reason(share, first.source) is FailReason.CHANGED
     share.close()
-    listed = dovecot.server.share / USER / "dovecot-uidlist"  # as after a restored backup: numbers begin again
+    listed = dovecot.server.share / USER / "dovecot-uidlist"  # as after a restored backup
     listed.write_text(re.sub(r"V\d+ N\d+", "V5 N1", listed.read_text().partition("\n")[0]) + "\n")
     shutil.rmtree(dovecot.server.folder / "index" / USER)
     (renumbered,) = _crawl(dovecot.server.url)
