@@ -338,6 +338,7 @@ class Document:
     declared_type: str = ""  # type by the file's name, if the content has another type
     n_chars_unread: int = 0  # estimated number of characters that were left out of a long text
     members: tuple[str, ...] = ()  # locators of the members of a container, also of those without text
+    sampled_rows: tuple[int, int] | None = None  # that of the file: its text is of rows drawn at random
 
     def locate(self, offset: int) -> str:
         """Return the locator of the segment with the code point at ``offset``."""

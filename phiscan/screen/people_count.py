@@ -37,6 +37,11 @@ def count_people(document: Document, findings: Sequence[Finding]) -> int:
     return max(n_named, max((len(values) for values in by_kind.values()), default=0))
 
 
+def people_named(document: Document, findings: Sequence[Finding]) -> list[str]:
+    """Return the names of people, each in one form, as often as they occur."""
+    return [" ".join(key) for name in _names(document.text, findings) if (key := _key(name))]
+
+
 def _names(text: str, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the names of people; a first name and a last name in two cells of one row are one name."""
     people = [f for f in findings if f.entity_type is EntityType.PERSON and not _is_bare_guess(f)]
