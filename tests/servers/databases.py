@@ -31,6 +31,35 @@ class Database:
     environment: dict[str, str] = field(default_factory=dict)
     connection: Any = None  # of its superuser
 
+    @property
+    def is_mariadb(self) -> bool:
+        return self.url.startswith("mariadb")
+
+    @property
+    def all_rights(self) -> tuple[str, ...]:
+        """Return what lets the reader write as well."""
+        if self.is_mariadb:
+            return (f"GRANT ALL ON ward.* TO {READER}@'127.0.0.1'",)
+        return (
+            f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {READER}",
+            f"GRANT ALL ON SCHEMA public TO {READER}",
+        )
+
+    def quoted(self, name: str) -> str:
+        mark = "`" if self.is_mariadb else '"'
+        return mark + name.replace(mark, mark * 2) + mark
+
+    def waiting(self) -> list[Any]:
+        """Return the sessions that wait for a lock."""
+        with self.connection.cursor() as cursor:
+            if self.is_mariadb:
+                cursor.execute(
+                    "SELECT id FROM information_schema.processlist WHERE state LIKE 'Waiting for%'"
+                )
+            else:
+                cursor.execute("SELECT pid FROM pg_locks WHERE NOT granted")
+            return list(cursor.fetchall())
+
     def run(self, *statements: str) -> None:
         """Run statements as the superuser."""
         with self.connection.cursor() as cursor:
@@ -72,16 +101,25 @@ def running_mariadb() -> Iterator[Database]:
         if user:
             subprocess.run(["chown", f"{user}:", server.folder], check=True)
         install = [programs["mariadb-install-db"], "--no-defaults", f"--datadir={data}", *as_user]
-        subprocess.run([*install, "--auth-root-authentication-method=normal"], check=True, capture_output=True)
+        subprocess.run(
+            [*install, "--auth-root-authentication-method=normal"], check=True, capture_output=True
+        )
         server.command = [
             *(programs["mariadbd"], "--no-defaults", f"--datadir={data}", f"--socket={socket}", *as_user),
-            *(f"--port={server.port}", "--bind-address=127.0.0.1", "--skip-name-resolve", "--plugin-maturity=gamma"),
+            *(
+                f"--port={server.port}",
+                "--bind-address=127.0.0.1",
+                "--skip-name-resolve",
+                "--plugin-maturity=gamma",
+            ),
             *("--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M"),
         ]
         server.start()
         connection = pymysql.connect(unix_socket=str(socket), user="root", autocommit=True)
         environment = {"PHISCAN_MARIADB_USERNAME": READER, "PHISCAN_MARIADB_PASSWORD": PASSWORD}
-        database = Database(f"mariadb://127.0.0.1:{server.port}/ward", server.port, environment | _LIMITS, connection)
+        database = Database(
+            f"mariadb://127.0.0.1:{server.port}/ward", server.port, environment | _LIMITS, connection
+        )
         database.run(
             "CREATE DATABASE ward",
             "USE ward",
