@@ -49,6 +49,11 @@ class Database:
         mark = "`" if self.is_mariadb else '"'
         return mark + name.replace(mark, mark * 2) + mark
 
+    def count(self) -> None:
+        """Let the server count what was written now, as it does within ten seconds by itself."""
+        if not self.is_mariadb:
+            self.run("SELECT pg_stat_force_next_flush()")
+
     def waiting(self) -> list[Any]:
         """Return the sessions that wait for a lock."""
         with self.connection.cursor() as cursor:
@@ -112,7 +117,11 @@ def running_mariadb() -> Iterator[Database]:
                 "--skip-name-resolve",
                 "--plugin-maturity=gamma",
             ),
-            *("--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M"),
+            *(
+                "--innodb-flush-log-at-trx-commit=0",
+                "--innodb-buffer-pool-size=64M",
+                "--character-set-server=utf8mb4",
+            ),
         ]
         server.start()
         connection = pymysql.connect(unix_socket=str(socket), user="root", autocommit=True)

@@ -82,7 +82,7 @@ class MariaDb:
         seconds = max(1, round(settings.timeout_s))
         found: dict[str, Any] = {
             "connect_timeout": seconds,
-            "read_timeout": 11 * seconds,
+            "read_timeout": seconds,
             "charset": "utf8mb4",
         }
         if who.ca_file or where.host not in LOOPBACK:
@@ -92,6 +92,7 @@ class MariaDb:
     def session(self, raw: Any, settings: SharesTable) -> Sequence[str]:
         """Return the statements for a new connection."""
         seconds = max(1, round(settings.timeout_s))
+        raw._read_timeout = 11 * seconds  # noqa: SLF001 (longer than a statement may take; see below)
         is_mariadb = "mariadb" in str(raw.get_server_info()).lower()
         limit = f"max_statement_time = {10 * seconds}"
         limit = limit if is_mariadb else f"max_execution_time = {10_000 * seconds}"
