@@ -44,7 +44,7 @@ def take_sample(
     columns = dialect.columns(connection, table)
     source, share = dialect.drawn(table, most_rows, seed)
     n_found = _run(connection, f"SELECT count(*) FROM {source}").scalar_one()  # noqa: S608 (quoted names)
-    n_all = round(n_found / share)
+    n_all = n_found if share >= 1 else round(max(n_found, 1) / share)
     row_bytes = max(table.n_bytes / max(n_all, 1), 1)
     n_wanted = max(1, min(most_rows, int(MOST_BYTES / row_bytes)))
     where = ""

@@ -43,7 +43,7 @@ from phiscan.pipeline.windows.people_estimate import (
 )
 from phiscan.pipeline.windows.ranking import rank_windows
 from phiscan.pipeline.windows.text_windows import TextWindow, cut_window, window_ranges
-from phiscan.screen.people_count import count_people, people_named
+from phiscan.screen.people_count import count_people, name_key, names_of_people
 from phiscan.screen.prototypes import screening_of
 from phiscan.store.identity import Key, keyed_hashes
 
@@ -333,7 +333,8 @@ def _count(
 ) -> WindowCount:
     """Return what a window says of the number of people; equal names and numbers by their keyed hashes."""
     identities: defaultdict[str, set[str]] = defaultdict(set)
-    values = [(EntityType.PERSON, name) for name in people_named(document, findings)]
+    names = map(name_key, names_of_people(document.text, findings))
+    values = [(EntityType.PERSON, " ".join(name)) for name in names if name]
     values += [
         (finding.entity_type, finding.span.of(document.text))
         for finding in findings
