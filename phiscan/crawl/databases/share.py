@@ -10,103 +10,73 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from io import BytesIO
 from typing import Any
 
 import sqlalchemy as sa
 
 from phiscan.config import SharesTable
-from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.databases.dialect import Dialect, Table
 from phiscan.crawl.databases.mariadb import MariaDb
 from phiscan.crawl.databases.postgresql import PostgreSql
 from phiscan.crawl.databases.sample import MOST_BYTES, take_sample
-from phiscan.crawl.ignore import IgnoreRules
-from phiscan.crawl.location import escaped, parse_url, unescaped
-from phiscan.crawl.retries import RetryPolicy
-from phiscan.crawl.share import Crawled, OpenFile, identity_number
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
-from phiscan.crawl.walk import Entry, walk
+from phiscan.crawl.location import escaped, unescaped
+from phiscan.crawl.remote import FolderShare, RangeFile
+from phiscan.crawl.share import OpenFile, identity_number
+from phiscan.crawl.share_errors import RefusedError
+from phiscan.crawl.walk import Entry
 from phiscan.errors import InputError
 from phiscan.model import FailReason, SourceFile
 
 ENDING = ".sqlite"
 
 
-class DatabaseShare:
+class DatabaseShare(FolderShare):
     """The tables of a database, or of one of its schemas."""
 
     def __init__(self, root: bytes, settings: SharesTable) -> None:
-        location = parse_url(root.decode("utf-8", "surrogateescape"))
-        self.root = location.root
-        self._dialect: Dialect = PostgreSql() if location.scheme == "postgresql" else MariaDb()
-        place = self._dialect.split(tuple(map(unescaped, location.path)))
+        super().__init__(root, settings)
+        where = self.location
+        self._dialect: Dialect = PostgreSql() if where.scheme == "postgresql" else MariaDb()
+        place = self._dialect.split(tuple(map(unescaped, where.path)))
         if place is None:
             message = (
-                f"{self._shown}: expected postgresql://SERVER/DATABASE/SCHEMA or mariadb://SERVER/DATABASE"
+                f"{self.shown}: expected postgresql://SERVER/DATABASE/SCHEMA or mariadb://SERVER/DATABASE"
             )
             raise InputError(message)
         database, self._schema = place
-        self._settings = settings
-        self._patience = RetryPolicy(settings)
         self._lock = threading.Lock()  # the server is read by one connection
         self._raw: Any = None
-        who = credentials_of(self.root, settings)
+        who = self.credentials
         url = sa.URL.create(
             self._dialect.driver,
             username=who.username or None,
             password=who.password or None,
-            host=location.host,
-            port=location.port or None,
+            host=where.host,
+            port=where.port or None,
             database=database or None,
         )
-        arguments = self._dialect.arguments(location, who, settings)
+        arguments = self._dialect.arguments(where, who, settings)
         try:
             self._engine = sa.create_engine(url, connect_args=arguments, pool_size=1, max_overflow=0)
         except ImportError:
-            needed = f"needs the package {self._dialect.package}"
-            message = (
-                f"{location.scheme}://: {needed}; expected phiscan installed with [{self._dialect.extra}]"
-            )
+            needed = f"needs the package {self._dialect.package}; expected phiscan installed with"
+            message = f"{where.scheme}://: {needed} [{self._dialect.extra}]"
             raise InputError(message) from None
         sa.event.listen(self._engine, "connect", self._prepare)
 
-    @property
-    def retry_policy(self) -> RetryPolicy:
-        """The retry policy of this server."""
-        return self._patience
-
-    @property
-    def _shown(self) -> str:
-        return self.root.decode("utf-8", "backslashreplace")
-
-    def connect(self) -> None:
-        """Sign in and list the schemas; see ``Share``."""
-        try:
-            with self._connected() as connection:
-                schemas = self._dialect.schemas(connection)
-        except (RefusedError, UnansweredError) as error:
-            message = f"{self._shown}: cannot be opened: {error.detail}"
-            raise InputError(message) from None
-        finally:
-            self.close()
+    def check(self) -> None:
+        """Sign in and find the schema; see ``ServerShare``."""
+        with self._connected() as connection:
+            schemas = self._dialect.schemas(connection)
         if self._schema and self._schema not in schemas:
-            message = f"{self._shown}: cannot be opened: no such schema or database"
-            raise InputError(message)
+            raise RefusedError(FailReason.IO_ERROR, "no such schema or database")
 
     def close(self) -> None:
         """Close the connection; a thread that still waits for rows gets none."""
-        self._patience.stop()
+        super().close()
         if (raw := self._raw) is not None:
             self._dialect.shut(raw)
         self._engine.dispose()
-
-    def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:  # noqa: ARG002 (tables have no links)
-        """Yield every table below the root; see ``Share``."""
-        try:
-            yield from walk(self.root, lambda path: self._patience.run(lambda: self._list(path)), ignore)
-        finally:
-            self.close()
 
     @contextmanager
     def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
@@ -119,13 +89,15 @@ class DatabaseShare:
             if table is None:
                 raise RefusedError(FailReason.CHANGED, "vanished before it was read")
             owner, readers = self._dialect.access(connection, table)
-            sample = take_sample(connection, self._dialect, table, self._settings.table_rows, seed)
+            sample = take_sample(connection, self._dialect, table, self.settings.table_rows, seed)
         rows = (sample.n_rows, sample.n_all) if sample.n_rows < sample.n_all else None
         described = replace(source, owner=owner, readers=readers, sampled_rows=rows)
-        yield _TableFile(described, sample.data, offset)
+        # One moment is read: what changes later is seen by the next crawl.
+        data = sample.data
+        yield RangeFile(described, lambda at: data[at:], offset, n_bytes=len(data))
 
-    def _list(self, folder: bytes) -> list[Entry]:
-        """Return the schemas, or the tables of one."""
+    def list_folder(self, folder: bytes) -> list[Entry]:
+        """Return the schemas, or the tables of one; see ``FolderShare``."""
         with self._connected() as connection:
             if not folder and not self._schema:
                 names = [escaped(name).encode() for name in self._dialect.schemas(connection)]
@@ -143,7 +115,7 @@ class DatabaseShare:
     def _prepare(self, raw: Any, _record: Any) -> None:
         """Make a new connection read only, with limits."""
         cursor = raw.cursor()
-        for statement in self._dialect.session(raw, self._settings):
+        for statement in self._dialect.session(raw, self.settings):
             cursor.execute(statement)
         cursor.close()
         raw.commit()
@@ -165,30 +137,3 @@ class DatabaseShare:
             raise self._dialect.translated(error.orig or error) from None
         except (sa.exc.SQLAlchemyError, OSError) as error:
             raise self._dialect.translated(error) from None
-
-
-class _TableFile:
-    """The sample of a table."""
-
-    def __init__(self, source: SourceFile, data: bytes, offset: int) -> None:
-        self._source = source
-        self._n_bytes = len(data)
-        self._data = BytesIO(data)
-        self._data.seek(offset)
-
-    @property
-    def source(self) -> SourceFile:
-        """The table with its owner, its readers, and how many of its rows are in the sample."""
-        return self._source
-
-    @property
-    def n_bytes(self) -> int:
-        """The size of the sample."""
-        return self._n_bytes
-
-    def read(self, n_bytes: int) -> bytes:
-        """Return the next bytes; see ``OpenFile``."""
-        return self._data.read(n_bytes)
-
-    def verify(self) -> None:
-        """Do nothing: the sample is of one moment, and what changed since is seen by the next crawl."""

@@ -15,15 +15,12 @@ from functools import partial
 from typing import Any
 
 from phiscan.config import SharesTable
-from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.imap.mailboxes import Mailbox, list_mailboxes, readers_of
 from phiscan.crawl.imap.sessions import Session, Sessions, require_library
-from phiscan.crawl.location import parse_url
-from phiscan.crawl.retries import RetryPolicy
+from phiscan.crawl.remote import ServerShare
 from phiscan.crawl.share import Crawled, OpenFile, identity_number, unlisted
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
-from phiscan.errors import InputError
 from phiscan.model import FailReason, SkipReason, SourceFile
 
 PAGE = 5_000  # messages listed by one command
@@ -31,51 +28,34 @@ RANGE_BYTES = 8 * 1024**2  # of a message, fetched by one command
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class ImapShare:
+class ImapShare(ServerShare):
     """The mailboxes that one user can list, or one of them with those below it."""
 
     def __init__(self, root: bytes, settings: SharesTable) -> None:
         require_library()
-        location = parse_url(root.decode("utf-8", "surrogateescape"))
-        self.root = location.root
-        self._base = "/".join(location.path)
-        self._who = credentials_of(self.root, settings)
-        self._patience = RetryPolicy(settings)
-        self._sessions = Sessions(location, self._who, settings.timeout_s)
+        super().__init__(root, settings)
+        self._sessions = Sessions(self.location, self.credentials, settings.timeout_s)
         self._known: dict[bytes, Mailbox] = {}
         self._readers: dict[bytes, tuple[str, ...]] = {}
 
-    @property
-    def retry_policy(self) -> RetryPolicy:
-        """The retry policy of this server."""
-        return self._patience
-
-    def connect(self) -> None:
-        """Sign in and list the folders; see ``Share``."""
-        shown = self.root.decode("utf-8", "backslashreplace")
-        problem = "no such folder"
-        try:
-            if not self._who.username:
-                problem = "expected a user name (PHISCAN_IMAP_USERNAME, or in credentials_file)"
-            elif self._mailboxes():
-                return
-        except (RefusedError, UnansweredError) as error:
-            problem = error.detail
-        finally:
-            self.close()
-        message = f"{shown}: cannot be opened: {problem}"
-        raise InputError(message)
+    def check(self) -> None:
+        """Sign in and list the folders; see ``ServerShare``."""
+        if not self.credentials.username:
+            detail = "expected a user name (PHISCAN_IMAP_USERNAME, or in credentials_file)"
+            raise RefusedError(FailReason.NO_PERMISSION, detail)
+        if not self._mailboxes():
+            raise RefusedError(FailReason.CHANGED)
 
     def close(self) -> None:
         """Close all connections; threads that still wait get no response."""
-        self._patience.stop()
+        super().close()
         self._sessions.close()
 
     def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:  # noqa: ARG002 (messages have no links)
         """Yield every message below the root, by folder and UID; see ``Share``. Memory: one page."""
         ignored: set[bytes] = set()
         try:
-            for mailbox in self._patience.run(self._mailboxes):
+            for mailbox in self.retry_policy.run(self._mailboxes):
                 outermost = ignore.ignored_folder(self.root, mailbox.path)
                 if not outermost:
                     yield from self._messages(mailbox, ignore)
@@ -109,7 +89,9 @@ class ImapShare:
     def _mailboxes(self) -> list[Mailbox]:
         """Return the folders below the root, in the order of the crawl."""
         with self._sessions.session() as session:
-            found = list(list_mailboxes(session.client, self._base, self._who.username))
+            found = list(
+                list_mailboxes(session.client, "/".join(self.location.path), self.credentials.username)
+            )
         self._known = {mailbox.path: mailbox for mailbox in found}
         return sorted(found, key=lambda mailbox: mailbox.path.split(b"/"))
 
@@ -118,7 +100,7 @@ class ImapShare:
         last, first, session = 0, 1, None
         while session is None or first <= session.n_messages:
             try:
-                now, page = self._patience.run(partial(self._page, mailbox.name, session, first))
+                now, page = self.retry_policy.run(partial(self._page, mailbox.name, session, first))
             except (RefusedError, UnansweredError) as error:
                 detail = f"not listed to its end: {error.detail}"
                 yield unlisted(self.root, mailbox.path, error.reason, detail)
@@ -171,7 +153,7 @@ class _Message:
     """A message, fetched range by range."""
 
     def __init__(self, source: SourceFile, client: Any, uid: int, offset: int) -> None:
-        self._source = source
+        self.source = source
         self._client = client
         self._uid = uid
         self._next = offset
@@ -180,14 +162,9 @@ class _Message:
         self._fetch()
 
     @property
-    def source(self) -> SourceFile:
-        """The message with its owner and its readers."""
-        return self._source
-
-    @property
     def n_bytes(self) -> int:
         """Its size; until its end was fetched that of the listing, which some servers estimate."""
-        return self._next if self._is_whole else max(self._source.size, self._next)
+        return self._next if self._is_whole else max(self.source.size, self._next)
 
     def read(self, n_bytes: int) -> bytes:
         """Return the next bytes; see ``OpenFile``."""
