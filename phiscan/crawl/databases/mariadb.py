@@ -9,6 +9,7 @@ Source: MariaDB's knowledge base, "Information Schema", RAND, "Aborting Statemen
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -27,12 +28,13 @@ from phiscan.model import FailReason
 _OWN = "('information_schema', 'performance_schema', 'mysql', 'sys')"
 _SCHEMAS = f"SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN {_OWN}"  # noqa: S608 (constants)
 # The time of the last change is forgotten when the server stops: then the time of its start takes its place.
+# TRUNCATE leaves it as it is, but not the number of rows, which is an estimate.
 _TABLES = """
 SELECT t.table_name AS name, coalesce(t.engine, '') AS engine, coalesce(t.data_length, 1) AS n_bytes,
   unix_timestamp(t.create_time) AS created, unix_timestamp(t.update_time) AS updated,
-  CASE WHEN t.update_time IS NULL THEN concat_ws(' ', t.table_rows, t.auto_increment, (
+  t.table_rows AS n_rows, CASE WHEN t.update_time IS NULL THEN (
     SELECT unix_timestamp() - variable_value FROM information_schema.global_status
-    WHERE variable_name = 'UPTIME')) END AS since,
+    WHERE variable_name = 'UPTIME') END AS since,
   t.update_time >= now() - INTERVAL 1 SECOND AS is_now
 FROM information_schema.tables AS t
 WHERE t.table_schema = :schema AND t.table_type IN ('BASE TABLE', 'SYSTEM VERSIONED')
@@ -105,7 +107,7 @@ class MariaDb:
     def shut(self, raw: Any) -> None:
         """Close the socket below a connection."""
         with suppress(Exception):
-            raw._force_close()  # noqa: SLF001 (close() would wait for the server)
+            raw._sock.shutdown(socket.SHUT_RDWR)  # noqa: SLF001 (close() would wait for the server)
 
     def schemas(self, connection: sa.Connection) -> Sequence[str]:
         """Return the databases that are not the server's own."""
@@ -158,7 +160,7 @@ class MariaDb:
 def _table(schema: str, row: Any) -> Table:
     """Return a table; one that was changed within this second may change again without another time."""
     changed = int(row.updated or row.created or 0) * 10**9 + int(row.is_now or 0)
-    marks = (str(row.created), str(row.since))
+    marks = (str(row.created), str(row.n_rows), str(row.since))
     return Table(schema, row.name, int(row.n_bytes), marks, int(row.n_bytes), changed, row.engine)
 
 
