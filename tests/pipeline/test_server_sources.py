@@ -18,7 +18,7 @@ from tests.servers.databases import Database, running_mariadb, running_postgresq
 from tests.servers.dovecot import PASSWORD, running_dovecot
 from tests.waiting import wait_until
 
-N_ITEMS = 400
+N_ITEMS = 250
 N_ROWS, N_PATIENTS = 6_000, 2_000
 DISEASES = ("type 2 diabetes mellitus", "asthma", "epilepsy", "breast cancer", "HIV infection")
 
@@ -68,7 +68,7 @@ def test_a_killed_scan_gives_the_same_rows_as_an_undisturbed_one(
         disturbed.home.mkdir(mode=0o700)
         shutil.copy2(undisturbed.home / "key", disturbed.home / "key")
         n_kills = 0
-        for least in (1, N_ITEMS // 3, N_ITEMS // 2):
+        for least in (1, N_ITEMS // 2):
             n_rows = moments.randint(least, least + N_ITEMS // 8)
             with subprocess.Popen(
                 disturbed.command("scan", url),
@@ -85,8 +85,6 @@ def test_a_killed_scan_gives_the_same_rows_as_an_undisturbed_one(
                 n_kills += process.poll() is None
                 process.send_signal(signal.SIGKILL)
         assert n_kills > 0
-        assert disturbed.run("scan", url).returncode == 1
-        assert "unchanged" in undisturbed.run("scan", url).stdout
         assert disturbed.run("scan", url).returncode == 1
     rows = database_rows(disturbed.database)
     assert len(rows["file"]) == N_ITEMS

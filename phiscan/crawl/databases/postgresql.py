@@ -29,10 +29,13 @@ from phiscan.model import FailReason
 _BLOCK_BYTES = 8192
 _WHOLE_HASH = 2**31
 _SCHEMAS = "SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'"
-# The counters of rows written stand for the content, together with the file, which another command replaces.
+# The counters of rows written stand for the content, together with the file, which some commands replace; the
+# last transactions that changed its entries in the catalog, for its columns and rights.
 # They do not count on a standby, or when they are turned off: then any change of the server counts.
 _TABLES = """
-SELECT c.relname, c.oid, c.relfilenode,
+SELECT c.relname, c.oid, c.relfilenode, concat_ws(' ', c.xmin, (
+    SELECT string_agg(a.xmin::text, ' ' ORDER BY a.attnum) FROM pg_attribute AS a
+    WHERE a.attrelid = c.oid AND a.attnum > 0)) AS definition,
   pg_stat_get_tuples_inserted(c.oid) AS inserted, pg_stat_get_tuples_updated(c.oid) AS updated,
   pg_stat_get_tuples_deleted(c.oid) AS deleted, reset.at, reset.lsn,
   coalesce(pg_relation_size(c.oid), 0) AS n_bytes,
@@ -118,7 +121,7 @@ class PostgreSql:
         query = _TABLES + ("AND c.relname = :name" if name else "")
         rows = connection.execute(sa.text(query), {"schema": schema, **({"name": name} if name else {})})
         return [
-            Table(schema, row.relname, row.n_bytes + row.n_long_bytes, tuple(map(str, row[1:8])), row.n_bytes)
+            Table(schema, row.relname, row.n_bytes + row.n_long_bytes, tuple(map(str, row[1:9])), row.n_bytes)
             for row in rows
         ]
 
