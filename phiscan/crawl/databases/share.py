@@ -22,7 +22,7 @@ from phiscan.crawl.databases.sample import MOST_BYTES, take_sample
 from phiscan.crawl.location import escaped, unescaped
 from phiscan.crawl.remote import FolderShare, RangeFile
 from phiscan.crawl.share import OpenFile, identity_number
-from phiscan.crawl.share_errors import RefusedError
+from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.crawl.walk import Entry
 from phiscan.errors import InputError
 from phiscan.model import FailReason, SourceFile
@@ -46,6 +46,7 @@ class DatabaseShare(FolderShare):
         database, self._schema = place
         self._lock = threading.Lock()  # the server is read by one connection
         self._raw: Any = None
+        self._is_closed = False
         who = self.credentials
         url = sa.URL.create(
             self._dialect.driver,
@@ -74,6 +75,7 @@ class DatabaseShare(FolderShare):
     def close(self) -> None:
         """Close the connection; a thread that still waits for rows gets none."""
         super().close()
+        self._is_closed = True
         if (raw := self._raw) is not None:
             self._dialect.shut(raw)
         self._engine.dispose()
@@ -120,11 +122,17 @@ class DatabaseShare(FolderShare):
         cursor.close()
         raw.commit()
 
+    def _opened(self) -> sa.Connection:
+        if self._is_closed:
+            message = "the scan has ended"
+            raise UnansweredError(message, is_gone=True)
+        return self._engine.connect()
+
     @contextmanager
     def _connected(self) -> Iterator[sa.Connection]:
         """Give the connection, one thread at a time; errors of the driver are translated."""
         try:
-            with self._lock, self._engine.connect() as connection:
+            with self._lock, self._opened() as connection:
                 self._raw = connection.connection.dbapi_connection
                 try:
                     yield connection
