@@ -87,7 +87,11 @@ class PostgreSql:
     def arguments(self, where: Location, who: Credentials, settings: SharesTable) -> dict[str, Any]:
         """Return the driver's arguments; certificates are verified unless the server is this machine."""
         seconds = max(2, round(settings.timeout_s))
-        found = {"connect_timeout": seconds, "tcp_user_timeout": seconds * 1000, "keepalives_idle": seconds}
+        found: dict[str, Any] = {
+            "connect_timeout": seconds,
+            "tcp_user_timeout": seconds * 1000,
+            "keepalives_idle": seconds,
+        }
         found |= {"application_name": "phiscan", "sslmode": "prefer"}
         if who.ca_file or where.host not in LOOPBACK:
             tls_context(who.ca_file, self.extra)
