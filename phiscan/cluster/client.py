@@ -164,7 +164,8 @@ def _batches(sources: Iterable[SourceFile], largest: int) -> Iterator[tuple[Sour
 def _paired(sources: tuple[SourceFile, ...], reply: Reply) -> Iterator[tuple[SourceFile, FileResult | Fault]]:
     """Yield each file as crawled on this machine, with owner and readers from the worker, and its result."""
     for crawled, (seen, answer) in zip(sources, reply.answers, strict=True):
-        yield replace(crawled, owner=seen.owner, readers=seen.readers), answer
+        rows = seen.sampled_rows
+        yield replace(crawled, owner=seen.owner, readers=seen.readers, sampled_rows=rows), answer
 
 
 def _device(root: bytes) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from phiscan.config import SharesTable
+from phiscan.crawl.location import LOOPBACK
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.errors import InputError, PhiscanError
 from phiscan.model import FailReason
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from httpx2 import Response
 
 RANGE_BYTES = 8 * 1024**2  # per request
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _MAX_REDIRECTS = 5
 _OK = 400  # statuses from here on are errors
 _UNAUTHORIZED = 401
@@ -62,11 +62,7 @@ class HttpClient:
             message = f"{extra}: needs the package httpx2; expected phiscan installed with [{extra}]"
             raise InputError(message) from None
         self._authorization = authorization
-        try:
-            context = ssl.create_default_context(cafile=ca_file or None)
-        except (OSError, ssl.SSLError):
-            message = f"{extra}: ca_file: expected a file of certificates in PEM"
-            raise InputError(message) from None
+        context = tls_context(ca_file, extra)
         limits = httpx2.Limits(max_connections=settings.connections + 4)
         self._client = httpx2.Client(verify=context, timeout=settings.timeout_s, limits=limits)
 
@@ -137,6 +133,19 @@ class HttpClient:
         raise RefusedError(FailReason.IO_ERROR, "redirected too often")
 
 
+def tls_context(ca_file: str, extra: str) -> ssl.SSLContext:
+    """Return what checks the certificates of servers: by a file of authorities, or by those of the system.
+
+    Raises:
+        InputError: there is no such file, or it has no certificates.
+    """
+    try:
+        return ssl.create_default_context(cafile=ca_file or None)
+    except (OSError, ssl.SSLError):
+        message = f"{extra}: ca_file: expected a file of certificates in PEM"
+        raise InputError(message) from None
+
+
 def require_protected(url: str) -> None:
     """Check that a URL is an https address, or one of this machine: others could read password and content.
 
@@ -144,7 +153,7 @@ def require_protected(url: str) -> None:
         RefusedError: it is not.
     """
     parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
         raise RefusedError(FailReason.IO_ERROR, "the connection would not be encrypted; expected https")
 
 

@@ -50,7 +50,7 @@ class OpenFile(Protocol):
 
     @property
     def n_bytes(self) -> int:
-        """The number of bytes that it has; that of the crawl is an estimate for mails and tables."""
+        """The number of bytes that it has, exact at its end; that of the crawl is an estimate for some."""
 
     def read(self, n_bytes: int) -> bytes:
         """Return at most ``n_bytes`` next bytes; none at the end.

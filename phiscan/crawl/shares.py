@@ -27,6 +27,16 @@ _KINDS = {
         ("dav", "davs"),
         ("webdav.WebDavShare", "files, with the owner and the shares of each where they are known"),
     ),
+    **dict.fromkeys(
+        ("mariadb", "mysql", "postgresql"),
+        (
+            "databases.share.DatabaseShare",
+            "tables, of a large one a random sample of its rows, with its grants",
+        ),
+    ),
+    **dict.fromkeys(
+        ("imap", "imaps"), ("imap.share.ImapShare", "messages, with the access control list of each folder")
+    ),
     "s3": ("object_stores.s3.S3Share", "objects, with the owner and the grants of each"),
     "sftp": ("sftp.SftpShare", "files, with the owner and the mode bits of each; links are skipped"),
     "smb": ("smb.share.SmbShare", "files, with the owner and the access control list of each"),

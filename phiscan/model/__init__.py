@@ -257,6 +257,8 @@ class SourceFile:
     uid: int = 0
     owner: str = ""  # name of the owner on the share; "" when unknown
     readers: tuple[str, ...] = ()  # who may read it: "everyone", "group NAME", "user NAME"
+    # A random sample of a table was fetched: how many rows, of how many; None = nothing is left out.
+    sampled_rows: tuple[int, int] | None = field(default=None, compare=False)
     # Screened contents of this size, each "HASH MEDIA_TYPE": the result of an equal one is reused.
     duplicates: tuple[str, ...] = field(default=(), compare=False, repr=False)
     without_ocr: bool = field(default=False, compare=False, repr=False)  # pictures are left to a second pass
@@ -336,6 +338,7 @@ class Document:
     declared_type: str = ""  # type by the file's name, if the content has another type
     n_chars_unread: int = 0  # estimated number of characters that were left out of a long text
     members: tuple[str, ...] = ()  # locators of the members of a container, also of those without text
+    sampled_rows: tuple[int, int] | None = None  # that of the file: its text is of rows drawn at random
 
     def locate(self, offset: int) -> str:
         """Return the locator of the segment with the code point at ``offset``."""

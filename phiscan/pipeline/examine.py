@@ -23,7 +23,7 @@ from phiscan.model import (
 from phiscan.patients.matching import log_odds_of
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.file_names import Named, any_names_person, members_of, with_names
-from phiscan.pipeline.windows.examination import examine_windows, is_long
+from phiscan.pipeline.windows.examination import examine_windows, is_long, with_all_rows
 from phiscan.store.identity import keyed_hash
 
 _PLACES = 2**64  # in the random order that the key decides
@@ -51,7 +51,10 @@ def examine_text(
     somebody is and with what was not read of it, its examination, and how a long one was examined.
     """
     if not is_long(document):
-        return *examine_named(document, names, engine, lap), ""
+        named, examination = examine_named(document, names, engine, lap)
+        if document.sampled_rows is not None:
+            return with_all_rows(named, document, examination, engine.key)
+        return named, examination, ""
     began = time.process_time() if started is None else started
     return examine_windows(document, names, engine, lambda one: examine_named(one, names, engine, lap), began)
 

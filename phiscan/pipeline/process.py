@@ -37,7 +37,7 @@ from phiscan.pipeline.examine import Lap, examine_text, in_audit_sample
 from phiscan.pipeline.file_names import Named, any_names_person, names_of, unread_document
 from phiscan.pipeline.path_examination import examine_path, examine_titled, is_titled, joined
 from phiscan.pipeline.signature import signature
-from phiscan.pipeline.windows.examination import reasons_by_referral
+from phiscan.pipeline.windows.examination import of_sample, reasons_by_referral
 from phiscan.store.identity import MOST_WORDS, N_WORD_BYTES, WORD, keyed_hashes, shape, words_of_name
 from phiscan.text.languages import detect_language
 
@@ -62,11 +62,13 @@ def process(source: SourceFile, engine: Engine) -> FileResult:
             result = _by_name(FileResult.of_unopened(source), (), engine)
             clock.lap("names")
             return replace(result, seconds=clock.laps())
-        if source.duplicates and (copy := _as_copy(source, names, engine)) is not None:
+        # A sample stands for all rows of its table, an equal content for itself.
+        is_whole = source.sampled_rows is None
+        if is_whole and source.duplicates and (copy := _as_copy(source, names, engine)) is not None:
             clock.lap("extract")
             return replace(copy, seconds=clock.laps())
         limits = replace(engine.limits, ocr_s=0.0) if source.without_ocr else engine.limits
-        document = extract.extract(source, limits, engine.passwords)
+        document = of_sample(extract.extract(source, limits, engine.passwords), source.sampled_rows)
         clock.lap("extract")
         result = _examined(source, document, names, engine, clock.lap, started)
         clock.lap("keep")

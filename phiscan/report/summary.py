@@ -371,8 +371,9 @@ def _of_this_scan(
     n_rest = funnel.read - funnel.referred
     if coverage.sampled_files:
         yield _(
-            "Of {sampled_files} with a long text only samples were read: they refer the file, and the "
-            "number of people in it is an estimate. The table lists the share that was left out.",
+            "Of {sampled_files} with a long text or many rows only samples were read: they refer the "
+            "file, and the number of people in it is an estimate. The table lists the share that was "
+            "left out.",
             sampled_files=counted(coverage.sampled_files, "file"),
         )
     if coverage.ocr_files:

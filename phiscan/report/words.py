@@ -160,7 +160,7 @@ REASONS: dict[str, str] = {
     FailReason.IO_ERROR: _("the storage reported an error"),
     FailReason.NESTED_TOO_DEEP: _("containers within containers beyond the limit"),
     NOT_COVERED: _("a part of it is in a language or script that is not read"),
-    FailReason.SAMPLED: _("a long text, referred by samples of it; the rest was left out"),
+    FailReason.SAMPLED: _("a long text or a large table, referred by samples of it; the rest was left out"),
 }
 
 FORMATS: dict[str, str] = {

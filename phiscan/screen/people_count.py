@@ -27,7 +27,7 @@ def count_people(document: Document, findings: Sequence[Finding]) -> int:
     of one kind that a person has only one of (a health card, a date of birth) give a lower bound where
     names were missed: three health cards are three people.
     """
-    names = {_key(name) for name in _names(document.text, findings)}
+    names = {name_key(name) for name in names_of_people(document.text, findings)}
     n_named = len(_distinct(names - {()}))
     by_kind: dict[EntityType, set[str]] = {}
     for finding in findings:
@@ -37,7 +37,7 @@ def count_people(document: Document, findings: Sequence[Finding]) -> int:
     return max(n_named, max((len(values) for values in by_kind.values()), default=0))
 
 
-def _names(text: str, findings: Sequence[Finding]) -> Iterator[str]:
+def names_of_people(text: str, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the names of people; a first name and a last name in two cells of one row are one name."""
     people = [f for f in findings if f.entity_type is EntityType.PERSON and not _is_bare_guess(f)]
     index = 0
@@ -62,7 +62,7 @@ def _is_bare_guess(finding: Finding) -> bool:
     return not finding.bits or (is_word and all(reason.detail != FILE for reason in finding.reasons))
 
 
-def _key(name: str) -> tuple[str, ...]:
+def name_key(name: str) -> tuple[str, ...]:
     """Return the words of a name in one form: no case, accents, titles, initials or order of the parts."""
     plain = unicodedata.normalize("NFD", name.casefold().replace("^", " ").replace(",", " "))
     letters = "".join(c if c.isalpha() or c in "'’-" else " " for c in plain if not unicodedata.combining(c))  # noqa: RUF001 (names are written with it)

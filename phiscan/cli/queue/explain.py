@@ -86,7 +86,8 @@ def explain(record: FileRecord, *, limit: int, missed_file_cost: float) -> Itera
     source = record.source
     yield f"{visible(record.path)}   (no. {record.file_id})"
     yield f"  under {visible(record.root)}"
-    changed = datetime.fromtimestamp(source.mtime_ns / 1e9, UTC) if abs(source.mtime_ns) < 2**62 else None
+    is_known = 0 < abs(source.mtime_ns) < 2**62  # some shares do not say it
+    changed = datetime.fromtimestamp(source.mtime_ns / 1e9, UTC) if is_known else None
     when = f", changed {changed:%Y-%m-%d %H:%M} UTC" if changed else ""
     kind = visible(record.media_type) or "type unknown"
     yield f"  {kind}, {record.size:,} bytes{when}"

@@ -171,7 +171,7 @@ def _partly_read_lines(summary: ScanSummary) -> list[str]:
     lines = (
         ("  unread parts", summary.n_unread_parts, "inside files that were read"),
         ("  language not covered", sum(summary.not_covered.values()), _reasons(summary.not_covered)),
-        ("  read in samples", summary.n_sampled_files, "long files; their samples refer them"),
+        ("  read in samples", summary.n_sampled_files, "long files and tables; their samples refer them"),
     )
     return [_line(*line) for line in lines if line[1]]
 

@@ -34,9 +34,16 @@ from phiscan.model import (
 from phiscan.patients.matching import merged
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.file_names import Named, members_of, place_in, with_names
-from phiscan.pipeline.windows.people_estimate import WindowCount, estimate_people, interval_of
+from phiscan.pipeline.windows.people_estimate import (
+    PeopleEstimate,
+    WindowCount,
+    estimate_from_rows,
+    estimate_people,
+    interval_of,
+)
 from phiscan.pipeline.windows.ranking import rank_windows
 from phiscan.pipeline.windows.text_windows import TextWindow, cut_window, window_ranges
+from phiscan.screen.people_count import count_people, name_key, names_of_people
 from phiscan.screen.prototypes import screening_of
 from phiscan.store.identity import Key, keyed_hashes
 
@@ -47,10 +54,12 @@ N_AT_LEAST = 3  # windows examined whatever processor time was used: the beginni
 MOST_FINDINGS = 5_000  # kept of one document
 MOST_TERMS = 5_000
 NOT_SCREENED = "#rest"
-# What one person has one of.
+NOT_DRAWN = "#rows"
+_N_PIECES = 32  # of a short text of rows drawn at random, which are compared
+_LEAST_PIECE = 500  # characters
+# What one person has one of, besides a name.
 _OF_A_PERSON = frozenset(
     {
-        EntityType.PERSON,
         EntityType.MRN,
         EntityType.HEALTH_CARD,
         EntityType.HEALTH_PLAN,
@@ -180,15 +189,27 @@ def _joined(
     bits = (bit for one in found for finding in one.screening.findings for bit in finding.bits)
     n_read, n_examined = _spent(examined)
     n_estimated = len(document.text) + document.n_chars_unread
-    counts = [_count(one, engine.key) for one in examined if not one.is_passage]
+    rows = document.sampled_rows
+    counts = [
+        _count(
+            one.document,
+            one.examination.screening.counted,
+            n_people=one.examination.screening.n_people,
+            n_chars=one.window.n_chars,
+            is_sampled=one.is_sampled or (rows is not None and not one.window.start),
+            key=engine.key,
+        )
+        for one in examined
+        if not one.is_passage
+    ]
     # Passages that were read for their rank are no sample, but whoever is named in one is there.
-    people = estimate_people(counts, n_estimated).at_least(max(one.screening.n_people for one in found))
+    people = _people(counts, n_estimated, rows).at_least(max(one.screening.n_people for one in found))
     detectors = _highest(pair for one in found for pair in one.detectors)
     passage = best.decision.passage
     if passage is not None:
         passage = window.in_whole(passage) if passage.end <= len(window.document.text) else None
     # What was not referred and not read to its end is for the second list, so that it is never only a count.
-    marked = n_read < len(document.text) or any(says for _, says in detectors)
+    marked = n_read < len(document.text) or rows is not None or any(says for _, says in detectors)
     is_referred = best.referral is Referral.REFERRED
     examination = replace(
         best,
@@ -270,22 +291,59 @@ def _highest(pairs: Iterable[tuple[str, V]]) -> tuple[tuple[str, V], ...]:
     return tuple(highest.items())
 
 
-def _count(one: _Examined, key: Key) -> WindowCount:
+def with_all_rows(
+    document: Document, content: Document, examination: Examination, key: Key
+) -> tuple[Document, Examination, str]:
+    """Return the examination of a short text of rows drawn at random, with the people of all rows.
+
+    ``document``: the text as it was examined, with names after it; ``content``: without. Returns what
+    ``examine_windows`` does.
+    """
+    counts = []
+    counted = examination.screening.counted
+    for start, end in window_ranges(content, max(len(content.text) // _N_PIECES, _LEAST_PIECE)):
+        findings = [finding for finding in counted if start <= finding.span.start < end]
+        n_people = count_people(document, findings)
+        piece = _count(document, findings, n_people=n_people, n_chars=end - start, is_sampled=True, key=key)
+        counts.append(piece)
+    n_chars = len(content.text) + content.n_chars_unread
+    people = _people(counts, n_chars, content.sampled_rows).at_least(examination.screening.n_people)
+    screening = replace(examination.screening, n_people=people.n_people, people_interval=people.interval)
+    is_referred = examination.referral is Referral.REFERRED
+    decision = replace(examination.decision, second_look=not is_referred)
+    return document, replace(examination, screening=screening, decision=decision), interval_of(people)
+
+
+def _people(counts: Sequence[WindowCount], n_chars: int, rows: tuple[int, int] | None) -> PeopleEstimate:
+    """Estimate the number of people in so many characters, or in the table of which they are a sample."""
+    if rows is None:
+        return estimate_people(counts, n_chars)
+    n_rows, n_all = rows
+    return estimate_from_rows(counts, round(n_chars * n_all / max(n_rows, 1)))
+
+
+def _count(
+    document: Document,
+    findings: Sequence[Finding],
+    *,
+    n_people: int,
+    n_chars: int,
+    is_sampled: bool,
+    key: Key,
+) -> WindowCount:
     """Return what a window says of the number of people; equal names and numbers by their keyed hashes."""
     identities: defaultdict[str, set[str]] = defaultdict(set)
-    values = [
-        (finding.entity_type, finding.span.of(one.document.text))
-        for finding in one.examination.screening.counted
+    names = map(name_key, names_of_people(document.text, findings))
+    values = [(EntityType.PERSON, " ".join(name)) for name in names if name]
+    values += [
+        (finding.entity_type, finding.span.of(document.text))
+        for finding in findings
         if finding.entity_type in _OF_A_PERSON
     ]
     for (kind, _), identity in zip(values, keyed_hashes(key, values), strict=True):
         identities[kind].add(identity)
-    return WindowCount(
-        n_people=one.examination.screening.n_people,
-        n_chars=one.window.n_chars,
-        identities={kind: frozenset(values) for kind, values in identities.items()},
-        is_sampled=one.is_sampled,
-    )
+    found = {kind: frozenset(values) for kind, values in identities.items()}
+    return WindowCount(n_people, n_chars, found, is_sampled)
 
 
 def reasons_by_referral(unread: Iterable[UnreadPart], referral: Referral) -> tuple[UnreadPart, ...]:
@@ -300,6 +358,16 @@ def reasons_by_referral(unread: Iterable[UnreadPart], referral: Referral) -> tup
         replace(part, reason=FailReason.TOO_LARGE) if part.reason is FailReason.SAMPLED else part
         for part in unread
     )
+
+
+def of_sample(document: Document, rows: tuple[int, int] | None) -> Document:
+    """Return the text of a file of which some rows were fetched, with that named; None: it is whole."""
+    if rows is None:
+        return document
+    n_rows, n_all = rows
+    detail = f"a sample of {n_rows:,} of {n_all:,} rows was read"
+    part = UnreadPart(NOT_DRAWN, FailReason.SAMPLED, detail)
+    return replace(document, sampled_rows=rows, unread=(*document.unread, part))
 
 
 def _not_screened(n_read: int, n_chars: int) -> UnreadPart:

@@ -5,8 +5,12 @@ random stand for the rest of the text, by their lengths. Whoever occurs in sever
 the share of a window's names (or numbers of one type) that no other examined window has grows with the text.
 Where the windows are all alike, or too few to compare, the interval is that of a Poisson count.
 
+In a random sample of the rows of a table neighbours were not neighbours in it: there, how many people occur
+once and how many several times tells how many occur in none of the rows.
+
 Source: Cochran (1977), "Sampling Techniques", ch. 6 (ratio estimator, its variance with the finite population
-correction); Breslow & Day (1987), "Statistical Methods in Cancer Research" II, eq. 2.13 (Byar's limits).
+correction); Breslow & Day (1987), "Statistical Methods in Cancer Research" II, eq. 2.13 (Byar's limits); Chao
+& Lee (1992), J. Am. Stat. Assoc. 87:210, and Chao & Lin (2012), Biometrics 68:912 (numbers of classes).
 """
 
 from __future__ import annotations
@@ -63,11 +67,7 @@ def estimate_people(windows: Sequence[WindowCount], n_chars: int) -> PeopleEstim
     """
     n_windows = Counter(item for window in windows for item in _items(window))
     new = [window.n_people * _share_of_new(window, n_windows) for window in windows]
-    n_distinct = max(Counter(kind for kind, _ in n_windows).values(), default=0)
-    n_seen = max(
-        min(n_distinct, sum(window.n_people for window in windows)),
-        max((window.n_people for window in windows), default=0),
-    )
+    n_seen = _n_seen(windows)
     n_read = sum(window.n_chars for window in windows)
     drawn = [(n, window.n_chars) for n, window in zip(new, windows, strict=True) if window.is_sampled]
     if n_read >= n_chars:
@@ -88,6 +88,68 @@ def estimate_people(windows: Sequence[WindowCount], n_chars: int) -> PeopleEstim
     error *= _T95.get(len(drawn), _Z95)
     low, high = n_seen + max(further - error, 0), n_seen + further + error
     return _with_width(n_seen, n_seen + further, low, high, counted)
+
+
+def estimate_from_rows(windows: Sequence[WindowCount], n_chars: int) -> PeopleEstimate:
+    """Estimate the number of people in a table of ``n_chars`` of which the windows hold rows drawn at random.
+
+    Windows that were chosen for their content are left out; whom they name counts as seen. The lower limit is
+    that of people who have equally many rows, the upper limit that of people who have one each.
+
+    >>> rows = [WindowCount(2, 100, {"MRN": frozenset({f"{n}a", f"{n}b"})}, True) for n in range(50)]
+    >>> estimate_from_rows(rows, 50_000)
+    PeopleEstimate(n_people=1000, interval=(500, 1195))
+    >>> again = [WindowCount(1, 100, {"MRN": frozenset({str(n % 10)})}, True) for n in range(50)]
+    >>> estimate_from_rows(again, 50_000)
+    PeopleEstimate(n_people=10, interval=(10, 44))
+    """
+    drawn = [window for window in windows if window.is_sampled]
+    n_read = sum(window.n_chars for window in drawn)
+    if n_read >= n_chars or not drawn:
+        return PeopleEstimate(_n_seen(windows))
+    n_seen, odds = _n_seen(drawn), n_read / (n_chars - n_read)
+    times: dict[str, Counter[str]] = {}
+    for window in drawn:
+        for kind, value in _items(window):
+            times.setdefault(kind, Counter())[value] += 1
+    found = [
+        [limit * n_seen / len(counts) for limit in _unseen(Counter(counts.values()), odds, len(drawn))]
+        for counts in times.values()
+        if 2 * len(counts) >= n_seen
+    ]
+    further, low, high = max(found, default=_unseen(Counter(), odds, len(drawn)))
+    limits = (math.floor(n_seen + low), math.ceil(n_seen + high))
+    return PeopleEstimate(round(n_seen + further), limits).at_least(_n_seen(windows))
+
+
+def _n_seen(windows: Sequence[WindowCount]) -> int:
+    """Return how many people the windows name, whoever occurs in several of them once."""
+    kinds = {item for window in windows for item in _items(window)}
+    n_distinct = max(Counter(kind for kind, _ in kinds).values(), default=0)
+    n_people = [window.n_people for window in windows]
+    return max(min(n_distinct, sum(n_people)), max(n_people, default=0))
+
+
+def _unseen(times: Counter[int], odds: float, n_windows: int) -> list[float]:
+    """Return how many occur in no drawn row, and its limits, from how many occur once, twice and so on.
+
+    ``odds``: the rows drawn to those not drawn. Who occurs twice in one of few windows counts as once.
+    """
+    once, twice = times[1], times[2]
+    twofold = 2 * n_windows / max(n_windows - 1, 1)
+    fewest, most = _poisson_limits(once)
+    most_twice = _poisson_limits(twice)[1]
+    low = fewest * fewest / (twofold * most_twice + odds * fewest) if fewest else 0.0
+    equal = once * once / (twofold * twice + odds * once) if once else 0.0
+    n_distinct, n_times = times.total(), sum(n * count for n, count in times.items())
+    coverage = 1 - once / max(n_times, 1)
+    estimate = once / odds
+    if coverage > 0 and n_times > 1:
+        pairs = sum(n * (n - 1) * count for n, count in times.items()) * twofold / 2
+        variation = max(n_distinct / coverage * pairs / (n_times * (n_times - 1)) - 1, 0.0)
+        unequal = n_distinct / coverage + once / coverage * variation - n_distinct
+        estimate = min(max(unequal, equal), once / odds)
+    return [estimate, min(low, estimate), max(most / odds, estimate)]
 
 
 def _with_width(

@@ -161,14 +161,14 @@ def fetch(source: SourceFile, share: RemoteShare, max_bytes: int) -> tuple[Sourc
 
 def _copy(source: SourceFile, share: RemoteShare, held: MemoryFile, max_bytes: int) -> SourceFile:
     with share.open(source, held.size) as opened:
-        n_bytes = opened.n_bytes
-        if n_bytes > max_bytes:
-            raise RefusedError(FailReason.TOO_LARGE, f"{n_bytes} bytes, limit {max_bytes}")
-        while chunk := opened.read(CHUNK_BYTES):
+        # A source that only estimates the size in its listing may know it first at the end.
+        while opened.n_bytes <= max_bytes and (chunk := opened.read(CHUNK_BYTES)):
             held.write(chunk)
-            if held.size > n_bytes:
+            if held.size > opened.n_bytes:
                 break
-        if held.size != n_bytes:
+        if opened.n_bytes > max_bytes:
+            raise RefusedError(FailReason.TOO_LARGE, f"{opened.n_bytes} bytes, limit {max_bytes}")
+        if held.size != opened.n_bytes:
             raise RefusedError(FailReason.CHANGED, "changed while it was read")
         opened.verify()
         return opened.source

@@ -201,7 +201,7 @@ def item_view(
         "name": visible(name),
         "folder": place_words(item.root, folder),
         "type": FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
-        "changed": datetime.fromtimestamp(mtime_ns / 1e9, UTC) if abs(mtime_ns) < MAX_NS else None,
+        "changed": datetime.fromtimestamp(mtime_ns / 1e9, UTC) if 0 < abs(mtime_ns) < MAX_NS else None,
         "owner": visible(item.owner) or _("no. {number}", number=item.source.uid),
         "readers": _readers(item),
         "reader_count": reader_words(item.reader_count) if item.reader_count else "",

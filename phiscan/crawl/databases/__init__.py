@@ -1,0 +1,1 @@
+"""Tables of database servers as files."""

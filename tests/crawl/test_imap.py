@@ -1,0 +1,272 @@
+"""Mailboxes, against a real Dovecot server on loopback."""
+
+import os
+import re
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import imapclient
+import pathspec
+import pytest
+
+from phiscan.config import Config
+from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl, is_same_file
+from phiscan.crawl.imap import share as imap_share
+from phiscan.crawl.imap.share import ImapShare
+from phiscan.crawl.settings import load_settings
+from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.errors import ExtractError, InputError
+from phiscan.model import FailReason, SkipReason, SourceFile
+from tests.crawl.fetched import fetched
+from tests.servers.dovecot import OTHER, PASSWORD, USER, Dovecot, new_token, running_dovecot
+
+MAIL = b"Subject: results\r\nFrom: a@example.org\r\n\r\nhello\r\n"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Dovecot]:
+    with running_dovecot() as running:
+        yield running
+
+
+@pytest.fixture
+def dovecot(server: Dovecot, monkeypatch: pytest.MonkeyPatch) -> Dovecot:
+    """Return the server with no mail, and the environment that signs in."""
+    for folder in (server.server.share, server.server.folder / "index"):
+        for entry in folder.iterdir():
+            shutil.rmtree(entry)
+    for name, value in server.server.environment.items():
+        monkeypatch.setenv(name, value)
+    return server
+
+
+def _crawl(url: str, *lines: str) -> list[Crawled]:
+    return list(crawl(check_roots([url]), IgnoreRules(pathspec.GitIgnoreSpec.from_lines(lines))))
+
+
+def _share(url: str) -> ImapShare:
+    return ImapShare(url.encode(), load_settings(Config()))
+
+
+def _client(dovecot: Dovecot, user: str) -> Any:
+    url, _, port = dovecot.plain_url.rpartition(":")
+    client = imapclient.IMAPClient(url.rpartition("/")[2], int(port), ssl=False)
+    client.login(user, PASSWORD)
+    return client
+
+
+def _paths(found: list[Crawled]) -> list[str]:
+    return [crawled.source.path.decode() for crawled in found]
+
+
+def _reason(share: ImapShare, source: SourceFile) -> FailReason:
+    with pytest.raises(ExtractError) as caught:
+        fetched(share, source)
+    return caught.value.reason
+
+
+def test_yields_the_messages_of_all_folders_by_folder_and_number(dovecot: Dovecot) -> None:
+    for number in range(12):
+        dovecot.add("", f"{number:02d}.a", MAIL)
+    path = dovecot.add(".Ward 5%.&AOk-t&AOk-", "1.a", MAIL)
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    dovecot.add(".Ward 5%-old", "1.a", MAIL)
+    dovecot.add(".Ward 5%-old", "2.a", b"")
+    dovecot.own()
+    found = _crawl(dovecot.server.url)
+    inbox = [f"INBOX/{number}.eml" for number in range(1, 13)]
+    assert _paths(found) == [*inbox, "Ward 5%25/été/1.eml", "Ward 5%25-old/1.eml", "Ward 5%25-old/2.eml"]
+    assert [crawled.skip for crawled in found[-2:]] == [None, SkipReason.EMPTY]
+    source = found[12].source
+    assert (source.size, source.mtime_ns) == (len(MAIL), 1_700_000_000 * 10**9)
+    below = _crawl(f"{dovecot.server.url}/Ward 5%25")
+    assert _paths(below) == ["été/1.eml"]
+
+
+def test_reads_messages_whole_without_marking_them(dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imap_share, "RANGE_BYTES", 1000)
+    sizes = (2000, 2500, 100)
+    bodies = [MAIL + b"%d line of text\r\n" % number * (size // 17) for number, size in enumerate(sizes)]
+    bodies[0] = bodies[0][:1998] + b"\r\n"  # of two whole ranges
+    for number, body in enumerate(bodies):
+        dovecot.add("", f"{number}.a", body)
+    (dovecot.server.share / USER / "new" / "9.a,S=5,W=5").write_bytes(b"a: b\n")
+    dovecot.own()
+    before = sorted((dovecot.server.share / USER).glob("*/*,*"))
+    found = _crawl(dovecot.server.url)
+    share = _share(dovecot.server.url)
+    assert [fetched(share, crawled.source) for crawled in found[:3]] == bodies
+    share.close()
+    assert sorted((dovecot.server.share / USER).glob("*/*,*")) == before
+
+
+def test_continues_where_a_connection_broke_off(dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imap_share, "RANGE_BYTES", 1000)
+    monkeypatch.setattr(imap_share, "PAGE", 2)
+    body = MAIL + b"a line of text\r\n" * 300
+    for number in range(5):
+        dovecot.add("", f"{number}.a", body)
+    dovecot.own()
+    share = _share(dovecot.server.url)
+    listing = share.crawl(IgnoreRules(pathspec.GitIgnoreSpec.from_lines([])), set())
+    found = [next(listing), next(listing)]
+    share._sessions.close()
+    found += listing
+    assert _paths(found) == [f"INBOX/{number}.eml" for number in range(1, 6)]
+    share = _share(dovecot.server.url)
+    with ExitStack() as stack:
+        stack.enter_context(pytest.raises(UnansweredError))
+        opened = stack.enter_context(share.open(found[0].source))
+        first = opened.read(1000)
+        share._sessions.close()
+        opened.read(1000)
+    assert first == body[:1000]
+    with share.open(found[0].source, len(first)) as opened:
+        rest = b"".join(iter(lambda: opened.read(700), b""))
+        assert opened.n_bytes == len(body)
+    assert first + rest == body
+    share.close()
+
+
+def test_tells_an_unchanged_message_from_another(dovecot: Dovecot) -> None:
+    path = dovecot.add("", "1.a", MAIL)
+    dovecot.own()
+    (first,) = _crawl(dovecot.server.url)
+    (again,) = _crawl(dovecot.server.url)
+    assert is_same_file(again.source, first.source)
+    path.rename(path.with_name(path.name.replace("1.a", "2.b")))
+    (moved,) = _crawl(dovecot.server.url)
+    assert moved.source.path == b"INBOX/2.eml"
+    share = _share(dovecot.server.url)
+    assert _reason(share, first.source) is FailReason.CHANGED
+    share.close()
+    listed = dovecot.server.share / USER / "dovecot-uidlist"  # as after a restored backup
+    listed.write_text(re.sub(r"V\d+ N\d+", "V5 N1", listed.read_text().partition("\n")[0]) + "\n")
+    shutil.rmtree(dovecot.server.folder / "index" / USER)
+    (renumbered,) = _crawl(dovecot.server.url)
+    assert renumbered.source.path == first.source.path
+    assert not is_same_file(renumbered.source, first.source)
+    share = _share(dovecot.server.url)
+    assert _reason(share, first.source) is FailReason.CHANGED
+    share.close()
+
+
+def test_records_an_ignored_folder_once(dovecot: Dovecot) -> None:
+    for folder in ("", ".Ward.A", ".Ward.B", ".Trash"):
+        dovecot.add(folder, "1.a", MAIL)
+        dovecot.add(folder, "2.a", MAIL)
+    dovecot.own()
+    found = {one.source.path: one.skip for one in _crawl(dovecot.server.url, "Ward/", "INBOX/2.eml")}
+    assert found == {
+        b"INBOX/1.eml": None,
+        b"INBOX/2.eml": SkipReason.IGNORED,
+        b"Trash/1.eml": None,
+        b"Trash/2.eml": None,
+        b"Ward": SkipReason.IGNORED,
+    }
+
+
+def test_says_whose_mail_it_is_and_who_may_read_it(dovecot: Dovecot) -> None:
+    for user in (USER, OTHER):
+        dovecot.add("", "1.a", MAIL, user=user)
+        dovecot.add(".Ward", "1.a", MAIL, user=user)
+    rights = "owner lrwstipekxa\nanyone lr\nuser=eve lrs\ngroup=staff lr\n-user=dan r\nuser=kim l\n"
+    (dovecot.server.share / USER / ".Ward" / "dovecot-acl").write_text(rights)
+    dovecot.own()
+    with _client(dovecot, OTHER) as client:
+        client.setacl("Ward", USER, "lr")  # whereby its list of rights is hidden from her
+    found = _crawl(dovecot.server.url)
+    assert _paths(found) == ["INBOX/1.eml", "Others/bo/Ward/1.eml", "Ward/1.eml"]
+    share = _share(dovecot.server.url)
+    seen = {}
+    for crawled in found:
+        with share.open(crawled.source) as opened:
+            seen[crawled.source.path] = (opened.source.owner, opened.source.readers)
+    share.close()
+    expected = {"user ann", "everyone", "user eve", "group staff", "not user dan"}
+    assert seen[b"INBOX/1.eml"] == (USER, ("user ann",))
+    assert seen[b"Others/bo/Ward/1.eml"] == (OTHER, ())
+    assert (seen[b"Ward/1.eml"][0], set(seen[b"Ward/1.eml"][1])) == (USER, expected)
+
+
+def test_signs_in_with_a_token_and_encrypts_a_plain_connection(
+    dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dovecot.add("", "1.a", MAIL)
+    dovecot.own()
+    monkeypatch.delenv("PHISCAN_IMAP_PASSWORD")
+    monkeypatch.setenv("PHISCAN_IMAP_TOKEN", new_token())
+    assert _paths(_crawl(dovecot.plain_url)) == ["INBOX/1.eml"]
+    monkeypatch.delenv("PHISCAN_IMAP_CA_FILE")
+    with pytest.raises(InputError, match=r"imap://.*: cannot be opened: its certificate is not valid"):
+        check_roots([dovecot.plain_url])
+
+
+@pytest.mark.parametrize(
+    ("below", "name", "value", "said"),
+    [
+        ("", "PASSWORD", "Wrong-canary-418", "wrong user name or password"),
+        ("", "TOKEN", "Wrong-canary-418", "wrong user name or password"),
+        ("", "USERNAME", "", "expected a user name"),
+        ("", "CA_FILE", "", "its certificate is not valid: self-signed certificate"),
+        ("/Nowhere", "PASSWORD", PASSWORD, "no such folder"),
+    ],
+)
+def test_refuses_in_one_line_that_names_the_source(  # noqa: PLR0917 (the parameters)
+    dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch, below: str, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(f"PHISCAN_IMAP_{name}", value)
+    with pytest.raises(InputError) as caught:
+        check_roots([dovecot.server.url + below])
+    message = str(caught.value)
+    assert message.startswith(f"{dovecot.server.url}{below}: cannot be opened: {said}")
+    assert "\n" not in message
+    assert "canary" not in message
+
+
+def test_does_not_send_a_password_over_a_plain_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server beyond this machine says in its greeting that it offers no STARTTLS."""
+    sent = []
+
+    class Plain:
+        host = "mail.example.org"
+
+        def has_capability(self, name: str) -> bool:
+            return name != "STARTTLS"
+
+        def login(self, *words: str) -> None:
+            sent.append(words)
+
+    monkeypatch.setenv("PHISCAN_IMAP_USERNAME", USER)
+    monkeypatch.setattr(imapclient, "IMAPClient", lambda *_, **__: Plain())
+    with pytest.raises(InputError, match="would not be encrypted"):
+        check_roots(["imap://mail.example.org"])
+    assert sent == []
+
+
+def test_a_server_that_does_not_answer_is_given_up(
+    dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PHISCAN_SHARES_TIMEOUT_S", "0.2")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"imap://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(InputError, match="no answer from the server"):
+            check_roots([url])
+    with pytest.raises(InputError, match="no answer from the server"):
+        check_roots([url])
+    monkeypatch.setenv("PHISCAN_IMAP_CA_FILE", str(tmp_path / "none.pem"))
+    with pytest.raises(InputError, match="ca_file"):
+        check_roots([dovecot.server.url])
+
+
+def test_a_message_of_no_folder_has_changed(dovecot: Dovecot) -> None:
+    share = _share(dovecot.server.url)
+    gone = SourceFile(share.root, b"Gone/1.eml", 5, 0, 0, 1, 0)
+    with pytest.raises(RefusedError) as caught, share.open(gone):
+        pass
+    assert caught.value.reason is FailReason.CHANGED
+    share.close()
