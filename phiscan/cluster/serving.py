@@ -132,5 +132,4 @@ def _run(serving: Coroutine[Any, Any, None], place: str) -> None:
         try:
             asyncio.run(serving)
         except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises)
-            message = f"{place}: cannot serve there ({origin(error)})"
-            raise ClusterError(message) from None
+            raise ClusterError(place, f"cannot serve there ({origin(error)})") from None

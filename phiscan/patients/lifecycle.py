@@ -39,11 +39,11 @@ def load_hasher(settings: PatientSettings, manifest: Manifest) -> Hasher:
             if hasher.key_id == manifest.key_id:
                 return hasher
     state = "holds another key" if settings.key_file.exists() else "is missing"
-    message = (
-        f"{settings.key_file}: the key of the patient index {state}; restore key {manifest.key_id}, or "
-        "`phiscan patients destroy` and build the index again"
+    raise ConfigError(
+        settings.key_file,
+        f"the key of the patient index {state}; restore key {manifest.key_id}, or "
+        "`phiscan patients destroy` and build the index again",
     )
-    raise ConfigError(message)
 
 
 def build(
@@ -59,10 +59,9 @@ def build(
     """
     old = open_index(settings.folder) if settings.is_built else None
     if old is not None and not replace_old:
-        message = (
-            f"{settings.folder}: holds a patient index already; `update` changes it, `--replace` builds anew"
+        raise InputError(
+            settings.folder, "holds a patient index already; `update` changes it, `--replace` builds anew"
         )
-        raise InputError(message)
     if old is None:
         create_key(settings.key_file)
         hasher = Hasher(load_key(settings.key_file), settings.hard_cost)
@@ -239,8 +238,7 @@ def destroy(settings: PatientSettings) -> dict[str, Any]:
         with suppress(OSError):
             settings.folder.rmdir()
     except OSError as error:
-        message = f"{settings.folder}: cannot be removed: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(settings.folder, f"cannot be removed: {error.strerror}") from None
     return {
         "index": manifest.index_id,
         "key": manifest.key_id,
@@ -272,7 +270,6 @@ def _replace_key(draft: Path, key_file: Path) -> None:
             os.fsync(old)
             os.close(old)
     except OSError as error:
-        message = (
-            f"{key_file}: the new key cannot replace the old one: {error.strerror}; run the command again"
-        )
-        raise ConfigError(message) from None
+        raise ConfigError(
+            key_file, f"the new key cannot replace the old one: {error.strerror}; run the command again"
+        ) from None

@@ -125,8 +125,7 @@ def set_holds(
     """
     for name, value in (("reason", reason), ("by", by)):
         if not value.strip():
-            message = f"{name}: expected a text"
-            raise InputError(message)
+            raise InputError(name, "expected a text")
     targets: list[tuple[sa.Column[Any], int]] = []
     for number in files:
         if connection.execute(sa.select(file.c.id).where(file.c.id == number)).first() is None:
@@ -148,8 +147,7 @@ def _root_number(connection: sa.Connection, path: str) -> int:
     path = path if path in numbers else path.rstrip("/")  # a shell completes a folder's name with a slash
     if path not in numbers:
         known = ", ".join(sorted(numbers)) or "none yet"
-        message = f"{path}: no such root; expected one that was scanned: {known}"
-        raise InputError(message)
+        raise InputError(path, f"no such root; expected one that was scanned: {known}")
     return numbers[path]
 
 
@@ -187,8 +185,9 @@ def policy_of(config: Config) -> Retention:
     policy = Retention(*astuple(config.retention))
     for item in fields(Retention):
         if not 0 < getattr(policy, item.name) <= MAX_YEARS:
-            message = f"{config.source}: retention.{item.name}: expected years above 0, up to {MAX_YEARS}"
-            raise ConfigError(message)
+            raise ConfigError(
+                config.source, f"retention.{item.name}: expected years above 0, up to {MAX_YEARS}"
+            )
     return policy
 
 

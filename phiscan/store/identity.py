@@ -51,24 +51,19 @@ def load_key(path: Path) -> bytes:
         folder = path.parent.stat().st_mode
         text = path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
-        message = f"{path}: no such key file; `phiscan init` makes one"
-        raise ConfigError(message) from None
+        raise ConfigError(path, "no such key file; `phiscan init` makes one") from None
     except OSError as error:
-        message = f"{path}: key file cannot be read: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(path, f"key file cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         text = ""
     if mode & 0o077:
-        message = f"{path}: key file has mode {mode:04o}, expected 0600: others must not read it"
-        raise ConfigError(message)
+        raise ConfigError(path, f"key file has mode {mode:04o}, expected 0600: others must not read it")
     if folder & stat.S_IWOTH and not folder & stat.S_ISVTX:
-        message = (
-            f"{path.parent}: has mode {folder & 0o777:04o}, expected 0700: everybody could change the key"
+        raise ConfigError(
+            path.parent, f"has mode {folder & 0o777:04o}, expected 0700: everybody could change the key"
         )
-        raise ConfigError(message)
     if not re.fullmatch(rf"[0-9a-f]{{{2 * N_KEY_BYTES}}}", text):
-        message = f"{path}: not a key file: expected {2 * N_KEY_BYTES} hexadecimal digits"
-        raise ConfigError(message)
+        raise ConfigError(path, f"not a key file: expected {2 * N_KEY_BYTES} hexadecimal digits")
     return bytes.fromhex(text)
 
 
@@ -98,8 +93,7 @@ def create_key(path: Path, key: bytes | None = None) -> bool:
     except OSError as error:
         if isinstance(error, FileExistsError) and path.exists():
             return False  # another program was quicker
-        message = f"{path}: key file cannot be written: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(path, f"key file cannot be written: {error.strerror}") from None
     return True
 
 

@@ -103,15 +103,13 @@ def _rotate(database: Database, key_file: Path, seal: Path | None, *, by: str, n
         if draft.exists() and key_id(load_key(draft)) == in_use:
             _replace(draft, key_file)
             return Rotation(old, in_use, former, finished=True)
-        message = f"{key_file}: holds key {old}, but the database's hashes are made with key {in_use}"
-        raise ConfigError(message)
+        raise ConfigError(key_file, f"holds key {old}, but the database's hashes are made with key {in_use}")
     draft.unlink(missing_ok=True)  # of a rotation that was interrupted before step 3
     create_key(draft)
     new = key_id(load_key(draft))
     is_new = seal is None or create_key(seal, load_key(key_file))
     if seal is not None and not is_new and key_id(load_key(seal)) != old:  # else of an interrupted rotation
-        message = f"{seal}: is there already; a key is never overwritten"
-        raise InputError(message)
+        raise InputError(seal, "is there already; a key is never overwritten")
     database.write(
         lambda connection: use(connection, new, former=former, actor=by, now=now),
         durable=True,
@@ -136,5 +134,6 @@ def _replace(draft: Path, key_file: Path) -> None:
         os.fsync(folder)
         os.close(folder)
     except OSError as error:
-        message = f"{key_file}: the new key cannot be put in place: {error.strerror}; run the command again"
-        raise ConfigError(message) from None
+        raise ConfigError(
+            key_file, f"the new key cannot be put in place: {error.strerror}; run the command again"
+        ) from None

@@ -110,8 +110,7 @@ class PatternRecognizer:
         near = {name: Surroundings(words) for name, words in ruleset.contexts.items()}
         for rule in ruleset.rules:
             if rule.check and rule.check not in CHECKS:
-                message = f"{rule.path}: {rule.id}: check: expected one of {', '.join(sorted(CHECKS))}"
-                raise RuleError(message)
+                raise RuleError(rule.path, f"{rule.id}: check: expected one of {', '.join(sorted(CHECKS))}")
         self.contexts = ruleset.contexts
         self._ruleset = ruleset
         self.rules = tuple(CompiledRule(rule, near.get(rule.context)) for rule in ruleset.rules)
