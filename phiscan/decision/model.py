@@ -128,12 +128,7 @@ class PhiModel:
         )
 
     def reaches(
-        self,
-        least: float,
-        rows: Floats,
-        places: Sequence[tuple[int, int]],
-        text: TextScores,
-        message: str,
+        self, least: float, rows: Floats, places: Sequence[tuple[int, int]], text: TextScores, message: str
     ) -> bool:
         """Tell whether the strongest of some passages, shape (passages, inputs), has these log-odds or more.
 

@@ -272,12 +272,7 @@ def numbers(text: str, start: int, end: int, fits: Callable[[int, int], bool]) -
 
 
 def _judge(  # noqa: PLR0917 (a place and what is there)
-    compiled: CompiledRule,
-    text: str,
-    start: int,
-    end: int,
-    evidence: Evidence | None = None,
-    kind: str = "",
+    compiled: CompiledRule, text: str, start: int, end: int, evidence: Evidence | None = None, kind: str = ""
 ) -> Finding | Refused:
     """Weigh one match by its rule, label, check and surroundings; refuse it when too little is left."""
     verdict = None if compiled.check is None else compiled.check(text[start:end])
