@@ -18,14 +18,9 @@ from phiscan.errors import InputError
 from phiscan.model import EntityType, Span, Verdict
 from phiscan.monitoring.metrics import CONTENT_TYPE, metrics_text
 from phiscan.review.accounts.users import Role, User
+from phiscan.review.decisions import suppressions as hiding
 from phiscan.review.decisions.history import LogPage, LogReview
 from phiscan.review.decisions.learning import ItemCorrections, Mark
-from phiscan.review.decisions.suppressions import (
-    Suppression,
-    SuppressionKind,
-    SuppressionPreview,
-    SuppressionScope,
-)
 from phiscan.review.decisions.verdicts import Disagreement
 from phiscan.review.worklist import model as work_list
 from phiscan.review.worklist.model import MAX_NOTE_CHARS, FileRecord, WorkPage, WorkState
@@ -271,7 +266,7 @@ def _lines(ctx: Context, query: ListQuery, page: WorkPage) -> Iterator[str]:
 class Scope(Body):
     """The findings that a suppression hides, and the folders where it applies."""
 
-    kind: SuppressionKind
+    kind: hiding.SuppressionKind
     target: str = Field(max_length=600, description="a finding's identity or source, or a signature")
     root: int | None = Field(default=None, ge=1, le=MAX_NUMBER)
     folder: str = Field(default="", max_length=1000)
@@ -293,19 +288,19 @@ class Settlement(Body):
 
 
 @routes.api("GET", "/suppressions", Permission.SEE_QUEUE)
-def suppressions(ctx: Ctx) -> dict[str, tuple[Suppression, ...]]:
+def suppressions(ctx: Ctx) -> dict[str, tuple[hiding.Suppression, ...]]:
     """Return all suppressions with their status, the newest first."""
     return {"suppressions": ctx.work.suppressions(now=ctx.now)}
 
 
 @routes.api("POST", "/suppressions/preview", Permission.PROPOSE_SUPPRESSION)
-def preview(body: Scope, ctx: Ctx) -> SuppressionPreview:
+def preview(body: Scope, ctx: Ctx) -> hiding.SuppressionPreview:
     """Count the items that a suppression would hide, and return whether it needs a lead's approval."""
     return ctx.work.preview_suppression([_scope(body)], now=ctx.now)
 
 
 @routes.api("POST", "/suppressions", Permission.PROPOSE_SUPPRESSION, status_code=201)
-def suppress(body: NewSuppression, ctx: Ctx) -> Suppression:
+def suppress(body: NewSuppression, ctx: Ctx) -> hiding.Suppression:
     """Create a suppression; a broad one needs a lead's approval."""
     try:
         until = (body.until if body.until.tzinfo else body.until.replace(tzinfo=UTC)).astimezone(UTC)
@@ -342,8 +337,8 @@ def settle(second_review_id: RowNumber, body: Settlement, ctx: Ctx) -> object:
     return ctx.work.adjudicate(second_review_id, **body.model_dump(), lead=ctx.name, now=ctx.now)
 
 
-def _scope(body: Scope) -> SuppressionScope:
-    return SuppressionScope(
+def _scope(body: Scope) -> hiding.SuppressionScope:
+    return hiding.SuppressionScope(
         kind=body.kind, target=body.target, root_id=body.root, folder=body.folder.strip("/")
     )
 
