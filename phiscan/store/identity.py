@@ -97,6 +97,32 @@ def create_key(path: Path, key: bytes | None = None) -> bool:
     return True
 
 
+def draft_of(key_file: Path) -> Path:
+    """Return the path of the draft of a new key."""
+    return key_file.with_name(f"{key_file.name}.next")
+
+
+def replace_key(draft: Path, path: Path) -> None:
+    """Put a new key in the place of a key file; the old bytes are overwritten, as far as the disk does that.
+
+    Raises:
+        ConfigError: the files cannot be written.
+    """
+    try:
+        old = os.open(path, os.O_WRONLY | os.O_CLOEXEC) if path.exists() else None
+        draft.replace(path)  # from here on the new key is active
+        if old is not None:
+            os.pwrite(old, bytes(os.fstat(old).st_size), 0)
+            os.fsync(old)
+            os.close(old)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        os.fsync(folder)
+        os.close(folder)
+    except OSError as error:
+        why = f"the new key cannot be put in place: {error.strerror}; run the command again"
+        raise ConfigError(path, why) from None
+
+
 def key_of(connection: sa.Connection) -> bytes | None:
     """Return the key of the hashes that this connection was given, or None."""
     key: bytes | None = connection.get_execution_options().get(OPTION)
