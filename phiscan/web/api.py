@@ -133,14 +133,19 @@ def detail_json(record: FileRecord, marks: ItemCorrections) -> dict[str, Any]:
     }
 
 
-class NewVerdict(Body):
-    """A verdict; ``token``: random text, so that a repeated request is recorded once."""
+class Settlement(Body):
+    """A lead's verdict on a disagreement."""
 
     verdict: Verdict
-    seen: int = Field(ge=1, le=MAX_NUMBER)
-    token: str = Field(default="", max_length=100)
     reason: str = Field(default="", max_length=200)
     note: str = Field(default="", max_length=MAX_NOTE_CHARS)
+
+
+class NewVerdict(Settlement):
+    """A verdict; ``token``: random text, so that a repeated request is recorded once."""
+
+    seen: int = Field(ge=1, le=MAX_NUMBER)
+    token: str = Field(default="", max_length=100)
     override: bool = False
     by_name: bool = Field(
         default=False, description="judge a blind file by its name, unopened: counts in no estimate"
@@ -230,13 +235,11 @@ def undo(file_id: RowNumber, ctx: Ctx) -> None:
 @routes.api("POST", "/items/{file_id}/spans", Permission.CORRECT, SpanMark, status_code=201)
 def correct(file_id: RowNumber, body: NewMark, ctx: Ctx) -> object:
     """Record the correction of one span."""
-    if (body.start is None) != (body.end is None):
-        message = "start, end: expected both or none"
+    ends = [end for end in (body.start, body.end) if end is not None]
+    if len(ends) == 1 or ends != sorted(set(ends)):
+        message = "start, end: expected both, start below end, or none"
         raise InputError(message)
-    if body.start is not None and body.end is not None and body.start >= body.end:
-        message = "start, end: expected start below end"
-        raise InputError(message)
-    span = None if body.start is None or body.end is None else Span(body.start, body.end)
+    span = Span(*ends) if ends else None
     given: Any = {"seen": body.seen, "position": body.position, "span": span, "entity_type": body.type}
     return ctx.work.correct(file_id, body.mark, **given, **ctx.reviewing)
 
@@ -277,14 +280,6 @@ class NewSuppression(Scope):
 
     reason: str = Field(min_length=1, max_length=200)
     until: datetime
-
-
-class Settlement(Body):
-    """A lead's verdict on a disagreement."""
-
-    verdict: Verdict
-    reason: str = Field(default="", max_length=200)
-    note: str = Field(default="", max_length=MAX_NOTE_CHARS)
 
 
 @routes.api("GET", "/suppressions", Permission.SEE_QUEUE)
