@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from phiscan.config import Config, OidcTable
 from phiscan.errors import ConfigError, PhiscanError, origin
+from phiscan.monitoring.webhook import is_protected
 from phiscan.review.accounts.sign_in import Flow, Identity
 from phiscan.store.tables.users import Role
 
@@ -182,17 +182,6 @@ def load_provider(config: Config, own_url: str) -> Provider | None:
     except ImportError:
         raise ConfigError(config.source, "oidc: needs Authlib: pip install 'phiscan[oidc]'") from None
     return Provider(table, _secret(config, table.client_secret_file), roles, own_url.rstrip("/") + CALLBACK)
-
-
-def is_protected(url: str) -> bool:
-    """Return whether a URL is protected in transit: https, or this machine."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    return parts.scheme == "https" or (
-        parts.scheme == "http" and parts.hostname in {"localhost", "127.0.0.1", "::1"}
-    )
 
 
 def _roles(config: Config) -> dict[str, Role]:
