@@ -18,7 +18,14 @@ DAMAGED_ARRAYS: Final = (
 
 
 class PhiscanError(Exception):
-    """The base class of every error that phiscan raises on purpose."""
+    """The base class of every error that phiscan raises on purpose.
+
+    >>> str(PhiscanError(Path("phiscan.toml"), "workers: expected a number from 1"))
+    'phiscan.toml: workers: expected a number from 1'
+    """
+
+    def __init__(self, *parts: object) -> None:
+        super().__init__(": ".join(map(str, parts)))  # where, and what was expected there
 
 
 class InputError(PhiscanError):

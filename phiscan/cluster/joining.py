@@ -65,17 +65,16 @@ def security_for(config: Config, address: str) -> Security | None:
         return None
     tls = config.cluster
     if not (tls.ca_file and tls.cert_file and tls.key_file):
-        message = f"{config.source}: cluster: tls:// needs ca_file, cert_file and key_file"
-        raise ConfigError(message)
+        raise ConfigError(config.source, "cluster: tls:// needs ca_file, cert_file and key_file")
     for name in ("ca_file", "cert_file", "key_file"):
         if not os.access(getattr(tls, name), os.R_OK):
-            message = f"{config.source}: cluster.{name}: {getattr(tls, name)}: cannot be read"
-            raise ConfigError(message)
+            raise ConfigError(config.source, f"cluster.{name}: {getattr(tls, name)}: cannot be read")
     try:
         ssl.create_default_context(cafile=tls.ca_file).load_cert_chain(tls.cert_file, tls.key_file)
     except (ssl.SSLError, OSError) as error:
-        message = f"{config.source}: cluster: not a certificate with its key ({type(error).__name__})"
-        raise ConfigError(message) from None
+        raise ConfigError(
+            config.source, f"cluster: not a certificate with its key ({type(error).__name__})"
+        ) from None
     role = {"cert": tls.cert_file, "key": tls.key_file}
     return Security(
         require_encryption=True,

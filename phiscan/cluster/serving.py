@@ -12,16 +12,7 @@ from typing import Any
 import dask
 from distributed import Nanny, Scheduler
 
-from phiscan.cluster.joining import (
-    NO_PAGES,
-    PRELOAD,
-    SETTINGS,
-    check_address,
-    check_workers,
-    environment_of,
-    join,
-    security_for,
-)
+from phiscan.cluster import joining
 from phiscan.config import Config
 from phiscan.errors import ClusterError, origin
 from phiscan.stopping import SIGNALS
@@ -35,7 +26,7 @@ def serve_scheduler(config: Config, *, host: str, port: int, tls: bool, address_
         ClusterError: it cannot listen there.
     """
     protocol = "tls" if tls else "tcp"
-    security = security_for(config, f"{protocol}://")
+    security = joining.security_for(config, f"{protocol}://")
 
     async def serve() -> None:
         scheduler = Scheduler(
@@ -44,7 +35,7 @@ def serve_scheduler(config: Config, *, host: str, port: int, tls: bool, address_
             protocol=f"{protocol}://",
             security=security,
             dashboard=False,
-            dashboard_address=NO_PAGES,
+            dashboard_address=joining.NO_PAGES,
         )
         async with scheduler:
             _announce(address_file, scheduler.address)
@@ -62,7 +53,7 @@ def serve_workers(config: Config, address: str, *, n_workers: int, host: str, de
         ConfigError: TLS is wanted, but a certificate is missing.
         ClusterError: the scheduler cannot be reached.
     """
-    security = security_for(config, address)
+    security = joining.security_for(config, address)
 
     async def serve() -> None:
         with TemporaryDirectory(prefix="phiscan-cluster-") as folder:
@@ -74,11 +65,11 @@ def serve_workers(config: Config, address: str, *, n_workers: int, host: str, de
                     security=security,
                     memory_limit=0,
                     local_directory=folder,
-                    preload=list(PRELOAD),
-                    env=environment_of(config),
+                    preload=list(joining.PRELOAD),
+                    env=joining.environment_of(config),
                     death_timeout=death_timeout_s,
                     dashboard=False,
-                    dashboard_address=NO_PAGES,
+                    dashboard_address=joining.NO_PAGES,
                 )
                 for _ in range(n_workers)
             ]
@@ -98,8 +89,11 @@ def check_cluster(config: Config, address: str, roots: Sequence[bytes]) -> int:
         ConfigError: a worker would be refused; it is named.
         ClusterError: the cluster cannot be reached, or has no worker.
     """
-    with dask.config.set(dict(SETTINGS)), join(config, check_address(address)) as client:
-        return check_workers(client, config, roots)
+    with (
+        dask.config.set(dict(joining.SETTINGS)),
+        joining.join(config, joining.check_address(address)) as client,
+    ):
+        return joining.check_workers(client, config, roots)
 
 
 def _announce(address_file: Path | None, address: str) -> None:
@@ -128,9 +122,8 @@ async def _until_stopped(servers: Sequence[Any]) -> None:
 
 def _run(serving: Coroutine[Any, Any, None], place: str) -> None:
     os.umask(0o077)
-    with dask.config.set(dict(SETTINGS)):
+    with dask.config.set(dict(joining.SETTINGS)):
         try:
             asyncio.run(serving)
         except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises)
-            message = f"{place}: cannot serve there ({origin(error)})"
-            raise ClusterError(message) from None
+            raise ClusterError(place, f"cannot serve there ({origin(error)})") from None

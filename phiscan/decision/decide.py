@@ -217,12 +217,7 @@ class Decider:
         return False
 
     def _case_of_referral(
-        self,
-        screening: Screening,
-        judgement: Judgement,
-        health: HealthScore,
-        *,
-        is_probable: bool,
+        self, screening: Screening, judgement: Judgement, health: HealthScore, *, is_probable: bool
     ) -> str:
         """Return the case of a referral; "" = the file is not referred."""
         if self.is_knn_alone:

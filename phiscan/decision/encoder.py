@@ -133,8 +133,7 @@ def load_encoder() -> PassageEncoder:
             **constants,
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        message = f"{path}: expected the encoder of passages"
-        raise ModelError(message) from error
+        raise ModelError(path, "expected the encoder of passages") from error
 
 
 def passage_and_context(

@@ -49,17 +49,16 @@ def check_files(folder: Path, files: Mapping[str, str]) -> None:
         try:
             found = file_hash(folder / name)
         except OSError as error:
-            message = (
-                f"{folder / name}: cannot be read: {error.strerror};"
-                " `phiscan learn --activate shipped` does without it"
-            )
-            raise ModelError(message) from None
+            raise ModelError(
+                folder / name,
+                f"cannot be read: {error.strerror}; `phiscan learn --activate shipped` does without it",
+            ) from None
         if found != expected:
-            message = (
-                f"{folder / name}: was changed after it was learned: its hash is not the one in the database;"
-                " `phiscan learn --activate shipped` does without it"
+            raise ModelError(
+                folder / name,
+                "was changed after it was learned: its hash is not the one in the database;"
+                " `phiscan learn --activate shipped` does without it",
             )
-            raise ModelError(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +81,11 @@ def load_version(classifier: Classifier, home: Path, version: LearnedVersion) ->
     again = "; run `phiscan learn` again"
     model = load_model(folder / MODEL_NAME, FORMAT_VERSION, damaged="", outdated=again)
     if model["base"] != base_of(classifier):
-        message = (
-            f"{folder / MODEL_NAME}: was learned on top of {model['base']}, and this phiscan has"
-            f" {base_of(classifier)}; run `phiscan learn` again, or `phiscan learn --activate shipped`"
+        raise ModelError(
+            folder / MODEL_NAME,
+            f"was learned on top of {model['base']}, and this phiscan has"
+            f" {base_of(classifier)}; run `phiscan learn` again, or `phiscan learn --activate shipped`",
         )
-        raise ModelError(message)
     return Version(
         with_prototypes(classifier, model["prototypes"]),
         tuple(PiiPrototype(item["name"], item["vector"]) for item in model["pii"]),

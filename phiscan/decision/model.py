@@ -128,12 +128,7 @@ class PhiModel:
         )
 
     def reaches(
-        self,
-        least: float,
-        rows: Floats,
-        places: Sequence[tuple[int, int]],
-        text: TextScores,
-        message: str,
+        self, least: float, rows: Floats, places: Sequence[tuple[int, int]], text: TextScores, message: str
     ) -> bool:
         """Tell whether the strongest of some passages, shape (passages, inputs), has these log-odds or more.
 
@@ -337,11 +332,9 @@ def load_phi_model(path: Path = MODEL_FILE) -> PhiModel:
         constants = dict(zip(file["constant_names"].tolist(), file["constants"].tolist(), strict=True))
         version = str(file["version"])
     if tuple(names) != INPUTS or words.shape != (N_BUCKETS,):
-        message = f"{path}: inputs: expected those of this version of phiscan"
-        raise ModelError(message)
+        raise ModelError(path, "inputs: expected those of this version of phiscan")
     if not all(np.isfinite(part).all() for part in (words, in_file, alone, usual)):
-        message = f"{path}: weights: expected finite numbers"
-        raise ModelError(message)
+        raise ModelError(path, "weights: expected finite numbers")
     return PhiModel(
         words=words,
         cues=cues,

@@ -82,8 +82,7 @@ def build_classifier(config: Config) -> Classifier:
     learned = model["thresholds"].get(str(config.k))
     if learned is None:
         known = ", ".join(model["thresholds"])
-        message = f"{MODEL_FILE}: thresholds: none for k = {config.k}; expected one of {known}"
-        raise ModelError(message)
+        raise ModelError(MODEL_FILE, f"thresholds: none for k = {config.k}; expected one of {known}")
     patient_model = load_patient_model(PATIENT_MODEL_FILE)
     return Classifier(
         lexicon=load_lexicon(),
@@ -112,11 +111,9 @@ def load_model(
     try:
         model = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        message = f"{path}: cannot be read as JSON ({type(error).__name__}){damaged}"
-        raise ModelError(message) from None
+        raise ModelError(path, f"cannot be read as JSON ({type(error).__name__}){damaged}") from None
     if not isinstance(model, dict) or model.get("format") != version:
-        message = f"{path}: format: expected {version}{outdated}"
-        raise ModelError(message)
+        raise ModelError(path, f"format: expected {version}{outdated}")
     return model
 
 

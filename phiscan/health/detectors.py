@@ -158,7 +158,8 @@ def load_panel(
             for name in DETECTORS
         }
     except (KeyError, TypeError, ValueError):
-        message = f"{path}: detectors: expected slope, intercept and without of {', '.join(DETECTORS)}"
-        raise ModelError(message) from None
+        raise ModelError(
+            path, f"detectors: expected slope, intercept and without of {', '.join(DETECTORS)}"
+        ) from None
     chosen = {name: float(getattr(thresholds, name)) for name in DETECTORS}
     return DetectorPanel(lines, log_odds_of(prevalence), chosen)

@@ -101,6 +101,5 @@ def load_patient_model(path: Path) -> PatientModel:
         cues = dict(zip(file["cue_names"].tolist(), file["cues"].tolist(), strict=True))
         intercept, version = float(file["intercept"]), str(file["version"])
     if words.shape != (N_BUCKETS,) or not np.isfinite(words).all():
-        message = f"{path}: words: expected {N_BUCKETS} finite numbers"
-        raise ModelError(message)
+        raise ModelError(path, f"words: expected {N_BUCKETS} finite numbers")
     return PatientModel(words, cues, intercept, version)

@@ -117,8 +117,9 @@ def _labels(path: Path, known: Mapping[str, str]) -> list[tuple[str, str, str]]:
     dictionary = load_dictionary(path)
     for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
         if len(row) != _LABEL_COLUMNS or row[0] not in known:
-            message = f"{path}: line {number}: expected a known concept, its English and its French label"
-            raise DictionaryError(message)
+            raise DictionaryError(
+                path, f"line {number}: expected a known concept, its English and its French label"
+            )
     return [(row[0], row[1], row[2]) for row in dictionary.rows]
 
 
@@ -128,11 +129,10 @@ def _read(path: Path, words: Mapping[str, str]) -> list[tuple[Term, str, str]]:
     found: list[tuple[Term, str, str]] = []
     for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
         if len(row) != _COLUMNS or not _FLAGS.issuperset(flags := row[3].split(",")):
-            message = (
-                f"{path}: line {number}: expected term, concept, code, "
-                "flags (case, context, surname, -), language"
+            raise DictionaryError(
+                path,
+                f"line {number}: expected term, concept, code, flags (case, context, surname, -), language",
             )
-            raise DictionaryError(message)
         is_cased = "case" in flags
         term = Term(
             row[0],

@@ -111,8 +111,9 @@ def arrays_of(path: Path, what: str) -> Iterator[NpzFile]:
         with np.load(path, allow_pickle=False) as file:
             yield file
     except DAMAGED_ARRAYS as error:
-        message = f"{path}: cannot be read as {what} ({type(error).__name__}); reinstall phiscan"
-        raise ModelError(message) from None
+        raise ModelError(
+            path, f"cannot be read as {what} ({type(error).__name__}); reinstall phiscan"
+        ) from None
 
 
 def load_text_model(path: Path) -> TextModel:
@@ -125,8 +126,7 @@ def load_text_model(path: Path) -> TextModel:
         weights = file["weights"].astype(np.float32)
         intercept, threshold = (float(value) for value in file["constants"])
     if weights.shape != (N_BUCKETS,):
-        message = f"{path}: weights: expected {N_BUCKETS} numbers"
-        raise ModelError(message)
+        raise ModelError(path, f"weights: expected {N_BUCKETS} numbers")
     return TextModel(weights, intercept, threshold)
 
 

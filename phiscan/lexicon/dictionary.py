@@ -39,11 +39,9 @@ def load_dictionary(path: Path) -> Dictionary:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror}"
-        raise DictionaryError(message) from None
+        raise DictionaryError(path, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        message = f"{path}: byte {error.start}: expected UTF-8"
-        raise DictionaryError(message) from None
+        raise DictionaryError(path, f"byte {error.start}: expected UTF-8") from None
     header: dict[str, str] = {}
     rows: list[tuple[str, ...]] = []
     n_columns = 0
@@ -58,11 +56,11 @@ def load_dictionary(path: Path) -> Dictionary:
             columns = tuple(line.split("\t"))
             n_columns = n_columns or len(columns)
             if len(columns) != n_columns or not columns[0].strip():
-                message = f"{path}: line {number}: expected {n_columns} tab-separated columns, the term first"
-                raise DictionaryError(message)
+                raise DictionaryError(
+                    path, f"line {number}: expected {n_columns} tab-separated columns, the term first"
+                )
             rows.append(columns)
     missing = [key for key in REQUIRED_HEADER if not header.get(key)]
     if missing:
-        message = f"{path}: line 1: expected the header lines {', '.join(missing)}"
-        raise DictionaryError(message)
+        raise DictionaryError(path, f"line 1: expected the header lines {', '.join(missing)}")
     return Dictionary(path.stem, header, tuple(rows))

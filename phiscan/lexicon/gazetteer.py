@@ -210,8 +210,7 @@ def terms(path: Path) -> frozenset[str]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{path}: expected a readable UTF-8 dictionary: {type(error).__name__}"
-        raise DictionaryError(message) from None
+        raise DictionaryError(path, f"expected a readable UTF-8 dictionary: {type(error).__name__}") from None
     head, _, body = text.partition("# columns: term\n")
     if not head.startswith("# source:"):
         message = f"{path}: line 1: expected the header '# source: ...'"

@@ -63,8 +63,9 @@ def health_words(folder: Path) -> frozenset[str]:
     try:
         texts = [(folder / f"health_{name}.txt").read_text(encoding="utf-8") for name in _HEALTH]
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{folder}: expected the dictionaries health_*.txt: {type(error).__name__}"
-        raise DictionaryError(message) from None
+        raise DictionaryError(
+            folder, f"expected the dictionaries health_*.txt: {type(error).__name__}"
+        ) from None
     words = " ".join(first for text in texts for first in _FIRST_COLUMN.findall(text)).lower().split()
     return frozenset(fold(word) for word in set(words) if len(word) >= _MIN_HEALTH_CHARS)
 

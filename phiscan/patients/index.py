@@ -104,15 +104,16 @@ def open_index(folder: Path) -> PatientIndex:
         try:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
         except DAMAGED_ARRAYS:
-            message = f"{path}: cannot be read as an array of the patient index; build it again"
-            raise ConfigError(message) from None
+            raise ConfigError(
+                path, "cannot be read as an array of the patient index; build it again"
+            ) from None
         if array.dtype != kind or array.ndim != 1:
-            message = f"{path}: expected a list of {kind}; build the patient index again"
-            raise ConfigError(message)
+            raise ConfigError(path, f"expected a list of {kind}; build the patient index again")
         arrays[name] = np.asarray(array)
     if len(arrays["hashes"]) != len(arrays["numbers"]) or len(arrays["hashes"]) != manifest.n_keys:
-        message = f"{folder}: its arrays and {MANIFEST} do not belong together; build the patient index again"
-        raise ConfigError(message)
+        raise ConfigError(
+            folder, f"its arrays and {MANIFEST} do not belong together; build the patient index again"
+        )
     return PatientIndex(manifest, arrays)
 
 
@@ -138,8 +139,7 @@ def write_index(folder: Path, manifest: Manifest, arrays: Mapping[str, npt.NDArr
         draft.replace(folder / MANIFEST)
     except OSError as error:
         shutil.rmtree(folder / name, ignore_errors=True)
-        message = f"{folder}: the patient index cannot be written: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(folder, f"the patient index cannot be written: {error.strerror}") from None
     for old in folder.glob("arrays-*"):
         if old.name != name:
             remove_arrays(old)

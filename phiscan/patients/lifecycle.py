@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,7 @@ from phiscan.patients.index import Hashes, PatientIndex, open_index, overwrite, 
 from phiscan.patients.manifest import MANIFEST, Manifest, read_manifest
 from phiscan.patients.records import Hasher, PatientRecord
 from phiscan.patients.settings import PatientSettings
-from phiscan.store.identity import create_key, load_key
+from phiscan.store.identity import create_key, draft_of, load_key, replace_key
 
 Numbers = npt.NDArray[np.uint32]
 
@@ -33,17 +31,17 @@ def load_hasher(settings: PatientSettings, manifest: Manifest) -> Hasher:
     Raises:
         ConfigError: the key is missing, unreadable, readable by others, or another one.
     """
-    for path in (settings.key_file, _draft(settings.key_file)):  # the second: of an interrupted rotation
+    for path in (settings.key_file, draft_of(settings.key_file)):  # the second: of an interrupted rotation
         if path.exists():
             hasher = Hasher(load_key(path), manifest.hard_cost)
             if hasher.key_id == manifest.key_id:
                 return hasher
     state = "holds another key" if settings.key_file.exists() else "is missing"
-    message = (
-        f"{settings.key_file}: the key of the patient index {state}; restore key {manifest.key_id}, or "
-        "`phiscan patients destroy` and build the index again"
+    raise ConfigError(
+        settings.key_file,
+        f"the key of the patient index {state}; restore key {manifest.key_id}, or "
+        "`phiscan patients destroy` and build the index again",
     )
-    raise ConfigError(message)
 
 
 def build(
@@ -59,10 +57,9 @@ def build(
     """
     old = open_index(settings.folder) if settings.is_built else None
     if old is not None and not replace_old:
-        message = (
-            f"{settings.folder}: holds a patient index already; `update` changes it, `--replace` builds anew"
+        raise InputError(
+            settings.folder, "holds a patient index already; `update` changes it, `--replace` builds anew"
         )
-        raise InputError(message)
     if old is None:
         create_key(settings.key_file)
         hasher = Hasher(load_key(settings.key_file), settings.hard_cost)
@@ -88,14 +85,14 @@ def rotate(
     """
     old = open_index(settings.folder)
     former = load_hasher(settings, old.manifest)
-    draft = _draft(settings.key_file)
+    draft = draft_of(settings.key_file)
     if draft.exists() and Hasher(load_key(draft), old.manifest.hard_cost).key_id == old.manifest.key_id:
-        _replace_key(draft, settings.key_file)  # of an interrupted rotation
+        replace_key(draft, settings.key_file)  # of an interrupted rotation
     draft.unlink(missing_ok=True)
     create_key(draft)
     hasher = Hasher(load_key(draft), settings.hard_cost)
     made = _build(settings, records, hasher, old, former, n_workers)
-    _replace_key(draft, settings.key_file)
+    replace_key(draft, settings.key_file)
     return made
 
 
@@ -228,7 +225,7 @@ def destroy(settings: PatientSettings) -> dict[str, Any]:
     for path in sorted((settings.folder / manifest.arrays).glob("*.npy")):
         with path.open("rb") as stream:
             digest.update(path.name.encode() + hashlib.file_digest(stream, "sha256").digest())
-    keys = [path for path in (settings.key_file, _draft(settings.key_file)) if path.exists()]
+    keys = [path for path in (settings.key_file, draft_of(settings.key_file)) if path.exists()]
     try:
         for path in keys:
             overwrite(path)
@@ -239,8 +236,7 @@ def destroy(settings: PatientSettings) -> dict[str, Any]:
         with suppress(OSError):
             settings.folder.rmdir()
     except OSError as error:
-        message = f"{settings.folder}: cannot be removed: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(settings.folder, f"cannot be removed: {error.strerror}") from None
     return {
         "index": manifest.index_id,
         "key": manifest.key_id,
@@ -256,23 +252,3 @@ def destroy(settings: PatientSettings) -> dict[str, Any]:
 def certificate(destroyed: Mapping[str, Any], *, by: str, now: datetime, event: int) -> dict[str, Any]:
     """Return the certificate of a destruction, with the number of its event."""
     return {**destroyed, "destroyed": now.isoformat(), "destroyed_by": by, "event": event}
-
-
-def _draft(key_file: Path) -> Path:
-    return key_file.with_name(f"{key_file.name}.next")
-
-
-def _replace_key(draft: Path, key_file: Path) -> None:
-    """Replace the old key by the new one; the old bytes are overwritten, as far as a disk does that."""
-    try:
-        old = os.open(key_file, os.O_WRONLY | os.O_CLOEXEC) if key_file.exists() else None
-        draft.replace(key_file)
-        if old is not None:
-            os.pwrite(old, bytes(os.fstat(old).st_size), 0)
-            os.fsync(old)
-            os.close(old)
-    except OSError as error:
-        message = (
-            f"{key_file}: the new key cannot replace the old one: {error.strerror}; run the command again"
-        )
-        raise ConfigError(message) from None

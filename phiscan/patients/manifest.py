@@ -50,15 +50,13 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         manifest = Manifest(**json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
-        message = f"{path}: there is no patient index; `phiscan patients build FILE` makes one"
-        raise ConfigError(message) from None
+        raise ConfigError(
+            path, "there is no patient index; `phiscan patients build FILE` makes one"
+        ) from None
     except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(path, f"cannot be read: {error.strerror}") from None
     except (ValueError, TypeError):
-        message = f"{path}: not a patient index of this version; build it again"
-        raise ConfigError(message) from None
+        raise ConfigError(path, "not a patient index of this version; build it again") from None
     if manifest.format != FORMAT:
-        message = f"{path}: format: expected {FORMAT}; build the patient index again"
-        raise ConfigError(message)
+        raise ConfigError(path, f"format: expected {FORMAT}; build the patient index again")
     return manifest

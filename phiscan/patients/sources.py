@@ -76,11 +76,9 @@ def read_records(
         with path.open(encoding="utf-8-sig", newline="") as stream:
             yield from _of_text(path, stream, mapped, day_first)
     except UnicodeDecodeError:
-        message = f"{path}: expected UTF-8"
-        raise InputError(message) from None
+        raise InputError(path, "expected UTF-8") from None
     except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(path, f"cannot be read: {error.strerror}") from None
 
 
 def _of_text(path: Path, stream: TextIO, mapped: Mapped, day_first: bool) -> Iterator[PatientRecord]:
@@ -118,8 +116,9 @@ def _of_parquet(path: Path, mapped: Mapped, day_first: bool) -> Iterator[Patient
         import pyarrow as pa  # noqa: PLC0415 (optional)
         from pyarrow import parquet  # noqa: PLC0415 (optional)
     except ImportError:
-        message = f"{path}: reading Parquet needs pip install 'phiscan[parquet]'; or write the table as CSV"
-        raise InputError(message) from None
+        raise InputError(
+            path, "reading Parquet needs pip install 'phiscan[parquet]'; or write the table as CSV"
+        ) from None
     line = 0
     try:
         with parquet.ParquetFile(path) as table:
@@ -132,8 +131,7 @@ def _of_parquet(path: Path, mapped: Mapped, day_first: bool) -> Iterator[Patient
                         f"{path}: row {line}", line, [_cell(cell) for cell in row], indices, day_first
                     )
     except (pa.ArrowException, OSError):
-        message = f"{path}: cannot be read as Parquet, in or after row {line}"
-        raise InputError(message) from None
+        raise InputError(path, f"cannot be read as Parquet, in or after row {line}") from None
 
 
 def _cell(value: object) -> str:
@@ -170,19 +168,18 @@ def _columns_of_fields(where: str, header: Sequence[str], mapped: Mapped) -> dic
     for field, columns in mapped.items():
         for column in columns:
             if column not in at:
-                message = f"{where}: column {column}: not in the header, but mapped to {field}"
-                raise InputError(message)
+                raise InputError(where, f"column {column}: not in the header, but mapped to {field}")
             indices.setdefault(field, []).append(at[column])
     if not mapped:
         for index, name in enumerate(header):
             if field := _FIELD_OF.get("".join(filter(str.isalnum, plain(name))), ""):
                 indices.setdefault(field, []).append(index)
     if not {"record", "card", "name", "family"} & indices.keys():
-        message = (
-            f"{where}: no column for record, card, name or family; map them in [patients.map] or with "
-            "--map FIELD=COLUMN"
+        raise InputError(
+            where,
+            "no column for record, card, name or family; map them in [patients.map] or with "
+            "--map FIELD=COLUMN",
         )
-        raise InputError(message)
     return indices
 
 
@@ -225,8 +222,7 @@ def _number(where: str, values: Sequence[str]) -> int | None:
         return None
     text = values[0]
     if not text.isdecimal() or not 0 < int(text) <= _MAX_NUMBER:
-        message = f"{where}: number: expected a whole number from 1 to {_MAX_NUMBER}"
-        raise InputError(message)
+        raise InputError(where, f"number: expected a whole number from 1 to {_MAX_NUMBER}")
     return int(text)
 
 

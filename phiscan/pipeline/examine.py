@@ -60,10 +60,7 @@ def examine_text(
 
 
 def examine_named(
-    document: Document,
-    names: Sequence[Named],
-    engine: Engine,
-    lap: Lap = lambda _stage: None,
+    document: Document, names: Sequence[Named], engine: Engine, lap: Lap = lambda _stage: None
 ) -> tuple[Document, Examination]:
     """Examine a document that lies under these names; return it with them if they say who somebody is."""
     classifier, decider = engine.classifier, engine.decider

@@ -19,6 +19,7 @@ def read_passwords(config: Config) -> tuple[str, ...]:
     try:
         lines = Path(config.passwords_file).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{config.passwords_file}: passwords_file: cannot be read ({type(error).__name__})"
-        raise ConfigError(message) from None
+        raise ConfigError(
+            config.passwords_file, f"passwords_file: cannot be read ({type(error).__name__})"
+        ) from None
     return tuple(line for line in lines if line)

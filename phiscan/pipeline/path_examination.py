@@ -20,16 +20,7 @@ from phiscan.decision.decided_examples import INPUT
 from phiscan.health.classifier import classify, read_terms
 from phiscan.health.file_evidence import NAMES, identifies
 from phiscan.lexicon.capitalized_words import has_civil_title
-from phiscan.model import (
-    TITLED,
-    Document,
-    Examination,
-    Finding,
-    Referral,
-    SourceFile,
-    Span,
-    TermHit,
-)
+from phiscan.model import TITLED, Document, Examination, Finding, Referral, SourceFile, Span, TermHit
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine_named
 from phiscan.pipeline.file_names import (

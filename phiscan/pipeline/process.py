@@ -86,12 +86,7 @@ def process(source: SourceFile, engine: Engine) -> FileResult:
 
 
 def _examined(  # noqa: PLR0917 (a file on its way through one process)
-    source: SourceFile,
-    document: Document,
-    names: Sequence[Named],
-    engine: Engine,
-    lap: Lap,
-    started: float,
+    source: SourceFile, document: Document, names: Sequence[Named], engine: Engine, lap: Lap, started: float
 ) -> FileResult:
     """Examine a document and return what is kept of it; a long one is examined in windows.
 
@@ -180,11 +175,7 @@ class _Clock:
 
 
 def _keep(
-    source: SourceFile,
-    document: Document,
-    examination: Examination,
-    engine: Engine,
-    detail: str = "",
+    source: SourceFile, document: Document, examination: Examination, engine: Engine, detail: str = ""
 ) -> FileResult:
     """Reduce a document and its examination to what the review store may hold."""
     screening, health, patients = examination.screening, examination.health, examination.patients

@@ -19,28 +19,7 @@ from phiscan.model import NOT_COVERED, Outcome, Referral, Verdict
 from phiscan.report.data.estimates import Elusion, IncidentRow
 from phiscan.report.data.report import Coverage, Funnel, ReportData, Scope, TopFile, Unread, WideFolder
 from phiscan.report.data.scan_rows import StoredScan, read_scan
-from phiscan.report.sections import missed, screened
-from phiscan.report.sections.counts import (
-    Names,
-    affected_patients,
-    by_folder,
-    by_format,
-    by_type,
-    change,
-    decisions_made,
-    people,
-    reviewers,
-    topics,
-    type_levels,
-)
-from phiscan.report.sections.reviewers import (
-    blind_review,
-    double_review,
-    oversight,
-    span_scores,
-    topic_scores,
-)
-from phiscan.report.sections.screened import corrected, rankings, second_list
+from phiscan.report.sections import counts, missed, reviewers, screened
 from phiscan.report.summary import headlines, limits, summary
 from phiscan.report.words import CHARACTERISTICS, plain
 from phiscan.review.decisions.incidents import Incident, incidents
@@ -61,7 +40,7 @@ class Report:
 
     data: ReportData
     files: tuple[FileRecord, ...]
-    names: Names
+    names: counts.Names
 
 
 def gather(
@@ -90,7 +69,7 @@ def gather(
         StoreError: there is no (such) scan, or the database cannot be read.
     """
     stored = read_scan(database, scan_id, n_top=N_TOP, now=now, conceal=conceal)
-    names = Names(many_roots=len(stored.summary.roots) > 1, hidden=hide_paths)
+    names = counts.Names(many_roots=len(stored.summary.roots) > 1, hidden=hide_paths)
     read = tuple(row for row in stored.rows if row.referral is not None)
     n_read = sum(entry.outcome in {Outcome.SCREENED, Outcome.UNCHANGED} for entry in read)
     referred = frozenset(entry.file_id for entry in read if entry.referral is Referral.REFERRED)
@@ -110,7 +89,7 @@ def gather(
         widest = [] if hide_paths else widest_folders(connection)
         listed = _incidents(connection, known_incidents, paths)
     loose = len(confirmed.keys() - set().union(*(one.places for one in known_incidents)))
-    levels = type_levels(stored.findings, stored.distinct, _confirmed(read))
+    levels = counts.type_levels(stored.findings, stored.distinct, _confirmed(read))
     data = ReportData(
         scope=_scope(stored, names, now),
         summary=summary(
@@ -118,7 +97,7 @@ def gather(
             names,
             coverage=coverage,
             funnel=funnel,
-            people=people(stored),
+            people=counts.people(stored),
             missed=heads[-1],
             incidents=listed,
             in_no_incident=loose,
@@ -131,31 +110,33 @@ def gather(
         characteristics=screened.characteristics(list(_bit_screens(read)), read),
         detectors=screened.characteristics(list(_detector_screens(read)), read),
         histories=missed.histories(read),
-        rankings=rankings([row for row in stored.rows if row.referral is not None]),
-        double_review=double_review([made for made in stored.decisions if made.id not in stored.undone]),
-        blind_review=blind_review(stored.drawn, stored.ratings, held_back=stored.n_concealed),
-        span_scores=span_scores(stored.gold),
-        topic_scores=topic_scores(stored.topic_gold),
+        rankings=screened.rankings([row for row in stored.rows if row.referral is not None]),
+        double_review=reviewers.double_review(
+            [made for made in stored.decisions if made.id not in stored.undone]
+        ),
+        blind_review=reviewers.blind_review(stored.drawn, stored.ratings, held_back=stored.n_concealed),
+        span_scores=reviewers.span_scores(stored.gold),
+        topic_scores=reviewers.topic_scores(stored.topic_gold),
         elusion=sample,
         remaining=known,
-        verification=corrected(overall, sample, n_rest=len(read) - len(referred)),
+        verification=screened.corrected(overall, sample, n_rest=len(read) - len(referred)),
         capture=capture,
-        second_list=second_list(read, versions_differ(row.reasons for row in stored.rows)),
-        findings_by_type=by_type(levels),
+        second_list=screened.second_list(read, versions_differ(row.reasons for row in stored.rows)),
+        findings_by_type=counts.by_type(levels),
         type_levels=levels,
-        formats=by_format(stored.rows, stored.same_people),
-        folders=by_folder(stored.rows, stored.same_people, names),
+        formats=counts.by_format(stored.rows, stored.same_people),
+        folders=counts.by_folder(stored.rows, stored.same_people, names),
         widest_folders=tuple(_widest(widest, names, stored.summary.roots))[:N_WIDEST],
         top_files=tuple(_top_files(stored, names)),
-        reviewers=reviewers(stored),
-        decisions=decisions_made(stored, paths),
-        people=people(stored),
-        topics=topics(stored.terms, _confirmed(read)),
-        change=change(stored, paths, names),
-        oversight=oversight(stored, paths, hidden=hide_paths),
+        reviewers=counts.reviewers(stored),
+        decisions=counts.decisions_made(stored, paths),
+        people=counts.people(stored),
+        topics=counts.topics(stored.terms, _confirmed(read)),
+        change=counts.change(stored, paths, names),
+        oversight=reviewers.oversight(stored, paths, hidden=hide_paths),
         incidents=listed,
         in_no_incident=loose,
-        affected=affected_patients(database, confirmed, patient_index),
+        affected=counts.affected_patients(database, confirmed, patient_index),
         limits=limits(
             coverage,
             funnel,
@@ -196,7 +177,7 @@ def _confirmed(files: tuple[FileRecord, ...]) -> frozenset[int]:
     return frozenset(entry.file_id for entry in files if entry.verdict is Verdict.PHI)
 
 
-def _scope(stored: StoredScan, names: Names, now: datetime) -> Scope:
+def _scope(stored: StoredScan, names: counts.Names, now: datetime) -> Scope:
     summary, audit = stored.summary, stored.audit
     return Scope(
         scan=summary.scan,
@@ -216,7 +197,7 @@ def _scope(stored: StoredScan, names: Names, now: datetime) -> Scope:
     )
 
 
-def _coverage(stored: StoredScan, names: Names, n_read: int) -> Coverage:
+def _coverage(stored: StoredScan, names: counts.Names, n_read: int) -> Coverage:
     summary = stored.summary
     skipped = sum(summary.skipped.values())
     unread: list[Unread] = []
@@ -254,17 +235,17 @@ def _coverage(stored: StoredScan, names: Names, n_read: int) -> Coverage:
 def _funnel(stored: StoredScan, read: tuple[FileRecord, ...]) -> Funnel:
     summary = stored.summary
     referred = [entry.verdict for entry in read if entry.referral is Referral.REFERRED]
-    counts = {verdict: referred.count(verdict) for verdict in Verdict}
+    n = {verdict: referred.count(verdict) for verdict in Verdict}
     decisions = [entry.referral for entry in read]
     return Funnel(
         crawled=summary.crawled,
         read=len(read),
         screened_positive=summary.screened_positive,
         referred=summary.referred,
-        reviewed=counts[Verdict.PHI] + counts[Verdict.NOT_PHI],
-        phi=counts[Verdict.PHI],
-        not_phi=counts[Verdict.NOT_PHI],
-        unsure=counts[Verdict.UNSURE],
+        reviewed=n[Verdict.PHI] + n[Verdict.NOT_PHI],
+        phi=n[Verdict.PHI],
+        not_phi=n[Verdict.NOT_PHI],
+        unsure=n[Verdict.UNSURE],
         undecided=referred.count(None),
         pii_only=decisions.count(Referral.PII_ONLY),
         health_only=decisions.count(Referral.HEALTH_ONLY),
@@ -284,7 +265,9 @@ def _detector_screens(read: tuple[FileRecord, ...]) -> Iterator[screened.Screen]
         yield screened.Screen(name, plain(name).capitalize(), "", marked)
 
 
-def _widest(found: Iterable[FolderReaders], names: Names, roots: Collection[str]) -> Iterator[WideFolder]:
+def _widest(
+    found: Iterable[FolderReaders], names: counts.Names, roots: Collection[str]
+) -> Iterator[WideFolder]:
     for one in found:
         if one.root in roots:
             readers = one.count
@@ -300,7 +283,7 @@ def _widest(found: Iterable[FolderReaders], names: Names, roots: Collection[str]
             )
 
 
-def _top_files(stored: StoredScan, names: Names) -> list[TopFile]:
+def _top_files(stored: StoredScan, names: counts.Names) -> list[TopFile]:
     return [
         TopFile(
             file=item.file_id,

@@ -103,8 +103,7 @@ def write_files(texts: Mapping[str, str], folder: Path, *, language: str = SOURC
             draft.replace(path)
             written.append(path)
     except OSError as error:
-        message = f"{folder}: the report cannot be written: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(folder, f"the report cannot be written: {error.strerror}") from None
     return tuple(written)
 
 

@@ -140,8 +140,9 @@ def _definition(config: Config) -> str:
     try:
         return (Path(config.source).parent / name).read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError):
-        message = f"{config.source}: organization.definition_file: expected the name of a text file in UTF-8"
-        raise ConfigError(message) from None
+        raise ConfigError(
+            config.source, "organization.definition_file: expected the name of a text file in UTF-8"
+        ) from None
 
 
 def read_organization(config: Config) -> Organization:
@@ -154,8 +155,7 @@ def read_organization(config: Config) -> Organization:
     for name in found.jurisdictions:
         if name not in jurisdictions():
             known = ", ".join(jurisdictions())
-            message = f"{config.source}: organization.jurisdictions: {name}: expected some of {known}"
-            raise ConfigError(message)
+            raise ConfigError(config.source, f"organization.jurisdictions: {name}: expected some of {known}")
     return found
 
 

@@ -31,6 +31,7 @@ from phiscan.store import portable_rows as portable
 from phiscan.store.column_types import UtcTime, iso, stored_columns
 from phiscan.store.database import Database, is_sqlite
 from phiscan.store.sql_batches import as_value, count
+from phiscan.store.tables import users
 from phiscan.store.tables.desk import (
     assignment,
     audit_log,
@@ -45,15 +46,6 @@ from phiscan.store.tables.desk import (
 from phiscan.store.tables.integrity import legal_hold, purge
 from phiscan.store.tables.scans import examination, file, patient_event, root, scan, sighting
 from phiscan.store.tables.schema import APPEND_ONLY, metadata
-from phiscan.store.tables.users import (
-    api_token,
-    log_review,
-    sign_in_attempt,
-    sign_in_challenge,
-    sign_in_flow,
-    user_event,
-    web_session,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +117,7 @@ def set_holds(
     """
     for name, value in (("reason", reason), ("by", by)):
         if not value.strip():
-            message = f"{name}: expected a text"
-            raise InputError(message)
+            raise InputError(name, "expected a text")
     targets: list[tuple[sa.Column[Any], int]] = []
     for number in files:
         if connection.execute(sa.select(file.c.id).where(file.c.id == number)).first() is None:
@@ -148,8 +139,7 @@ def _root_number(connection: sa.Connection, path: str) -> int:
     path = path if path in numbers else path.rstrip("/")  # a shell completes a folder's name with a slash
     if path not in numbers:
         known = ", ".join(sorted(numbers)) or "none yet"
-        message = f"{path}: no such root; expected one that was scanned: {known}"
-        raise InputError(message)
+        raise InputError(path, f"no such root; expected one that was scanned: {known}")
     return numbers[path]
 
 
@@ -187,8 +177,9 @@ def policy_of(config: Config) -> Retention:
     policy = Retention(*astuple(config.retention))
     for item in fields(Retention):
         if not 0 < getattr(policy, item.name) <= MAX_YEARS:
-            message = f"{config.source}: retention.{item.name}: expected years above 0, up to {MAX_YEARS}"
-            raise ConfigError(message)
+            raise ConfigError(
+                config.source, f"retention.{item.name}: expected years above 0, up to {MAX_YEARS}"
+            )
     return policy
 
 
@@ -208,14 +199,14 @@ _OLD_SCAN = "scan whose superseded rows go"  # not the name of a table: the scan
 
 # Tables whose rows have a retention time of their own; the column with their age.
 _LOGS: dict[sa.Table, sa.ColumnElement[Any]] = {
-    user_event: user_event.c.at,
-    log_review: log_review.c.at,
+    users.user_event: users.user_event.c.at,
+    users.log_review: users.log_review.c.at,
     patient_event: patient_event.c.done,
-    sign_in_attempt: sign_in_attempt.c.at,
-    sign_in_flow: sign_in_flow.c.created,
-    sign_in_challenge: sign_in_challenge.c.created,
-    web_session: sa.func.coalesce(web_session.c.ended, web_session.c.seen),
-    api_token: sa.func.coalesce(api_token.c.revoked, api_token.c.expires),
+    users.sign_in_attempt: users.sign_in_attempt.c.at,
+    users.sign_in_flow: users.sign_in_flow.c.created,
+    users.sign_in_challenge: users.sign_in_challenge.c.created,
+    users.web_session: sa.func.coalesce(users.web_session.c.ended, users.web_session.c.seen),
+    users.api_token: sa.func.coalesce(users.api_token.c.revoked, users.api_token.c.expires),
 }
 
 # Derived again by each scan from other tables: it keeps no row from deletion, but must not lose valid rows.

@@ -258,8 +258,7 @@ class Sandbox:
             except (RuntimeError, OSError) as error:  # among them a broken pool
                 kind = type(error).__name__
             self._restart()  # a fork server that was killed may break the next pool as well
-        message = f"{self._folder}: no worker process can be started: {kind}"
-        raise PhiscanError(message)
+        raise PhiscanError(self._folder, f"no worker process can be started: {kind}")
 
     def _schedule(self, function: Callable[[T], R], chunk: list[T], seconds: float) -> Future[Any]:
         future: Future[Any] = self._pool.schedule(run_chunk, args=(function, chunk), timeout=seconds)
@@ -357,8 +356,9 @@ class Sandbox:
                 fork_server.limit_memory(GROUP_FACTOR * self.n_workers * self.limits.memory_bytes)
             self._server = fork_server.running()
         except OSError as error:
-            message = f"{tempfile.gettempdir()}: the worker processes cannot be started: {error.strerror}"
-            raise PhiscanError(message) from None
+            raise PhiscanError(
+                tempfile.gettempdir(), f"the worker processes cannot be started: {error.strerror}"
+            ) from None
         # A run without items needs no pool, and a scan in which nothing changed is one.
         import pebble  # noqa: PLC0415
         from pebble.common.types import CONSTS  # noqa: PLC0415

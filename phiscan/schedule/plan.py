@@ -65,8 +65,7 @@ class State:
         except OSError as error:
             with suppress(OSError):
                 partial.unlink()
-            message = f"{path}: the state of the schedule cannot be written: {error.strerror}"
-            raise StoreError(message) from None
+            raise StoreError(path, f"the state of the schedule cannot be written: {error.strerror}") from None
 
     @classmethod
     def read(cls, path: Path, now: datetime) -> State:
@@ -85,8 +84,7 @@ class State:
             state.write(path)
             return state
         except (ValueError, KeyError, TypeError):
-            message = f"{path}: damaged; remove it, and the schedule begins again"
-            raise ConfigError(message) from None
+            raise ConfigError(path, "damaged; remove it, and the schedule begins again") from None
 
 
 def state_path(config: Config, name: str) -> Path:
@@ -115,8 +113,7 @@ def read_schedules(config: Config) -> tuple[Schedule, ...]:
 def _read(config: Config, name: str, table: ScheduleTable) -> Schedule:
     where = f"{config.source}: schedule.{name}"
     if not NAME.fullmatch(name):
-        message = f"{where}: expected a name of lower-case letters, digits, - and _"
-        raise ConfigError(message)
+        raise ConfigError(where, "expected a name of lower-case letters, digits, - and _")
     if not table.roots:
         message = f"{where}.roots: expected the folders to scan"
         raise ConfigError(message)

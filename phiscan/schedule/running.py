@@ -37,8 +37,7 @@ def only_one(config: Config) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            message = f"{config.home}: a scheduled scan is running already"
-            raise InputError(message) from None
+            raise InputError(config.home, "a scheduled scan is running already") from None
         yield
 
 

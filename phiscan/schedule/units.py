@@ -83,8 +83,7 @@ def units(
         message = f"user: expected a user's name or number, got {user!r}"
         raise InputError(message)
     if not str(folder).isprintable():
-        message = f"{folder}: a unit cannot name a folder with such characters; expected printable ones"
-        raise InputError(message)
+        raise InputError(folder, "a unit cannot name a folder with such characters; expected printable ones")
     words = [*command, "schedule", "run", schedule.name, "--due"]
     mounted = [root for root in schedule.roots if root.startswith("/")]
     return {

@@ -9,12 +9,7 @@ from functools import cache, partial
 from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.lexicon.ordinary_words import load_ordinary
 from phiscan.model import Document, EntityType, Finding
-from phiscan.normalize.letter_case import (
-    Recaser,
-    in_capitals,
-    in_small_letters,
-    is_small,
-)
+from phiscan.normalize.letter_case import Recaser, in_capitals, in_small_letters, is_small
 from phiscan.screen.free_text import in_free_text, in_label_data
 from phiscan.screen.ner.tagger import SOURCE as TAGGER
 from phiscan.screen.recognizer import CaseVariant, Recognizer

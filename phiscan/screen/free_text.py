@@ -22,13 +22,7 @@ from phiscan.formats.zpl_labels import passages as zpl_passages
 from phiscan.model import Document, EntityType, Finding, Segment
 from phiscan.screen.recognizers.messages.contact_cards import holds_cards
 from phiscan.screen.recognizers.messages.contact_cards import passages as card_passages
-from phiscan.screen.recognizers.messages.dicom import (
-    is_key,
-    is_listing,
-    is_model,
-    is_tag,
-    model_passages,
-)
+from phiscan.screen.recognizers.messages.dicom import is_key, is_listing, is_model, is_tag, model_passages
 from phiscan.screen.recognizers.messages.dicom import passages as dicom_passages
 from phiscan.text.passages import Joined, Passage, Piece
 

@@ -80,17 +80,16 @@ def load_prototypes(path: Path | None = None) -> tuple[Prototype, ...]:
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        message = f"{path}: expected a readable TOML file with [[prototype]] tables: {type(error).__name__}"
-        raise ModelError(message) from None
+        raise ModelError(
+            path, f"expected a readable TOML file with [[prototype]] tables: {type(error).__name__}"
+        ) from None
     known = {bit.value: bit for bit in ALL_PII_BITS}
     prototypes = []
     for number, table in enumerate(raw.get("prototype", []), start=1):
         name, bits = table.get("name"), table.get("bits")
         if not isinstance(name, str) or not isinstance(bits, list) or not bits or not set(bits) <= set(known):
-            message = f"{path}: prototype {number}: expected a name and bits among {', '.join(known)}"
-            raise ModelError(message)
+            raise ModelError(path, f"prototype {number}: expected a name and bits among {', '.join(known)}")
         prototypes.append(Prototype(name, PiiVector(frozenset(known[bit] for bit in bits))))
     if not prototypes:
-        message = f"{path}: expected at least one [[prototype]] table"
-        raise ModelError(message)
+        raise ModelError(path, "expected at least one [[prototype]] table")
     return tuple(prototypes)

@@ -99,8 +99,7 @@ def create(
         RuleError, DictionaryError, ModelError: naming the file and what was expected in it.
     """
     if alignment not in ALIGNMENTS:
-        message = f"{NAME}: alignment: expected one of {', '.join(ALIGNMENTS)}, got {alignment}"
-        raise ConfigError(message)
+        raise ConfigError(NAME, f"alignment: expected one of {', '.join(ALIGNMENTS)}, got {alignment}")
     config = Config(extra_patterns=tuple(extra_patterns))
     recognizers = build_recognizers(config) if identifiers else build_name_recognizers(config)
     return NamesComponent(recognizers, alignment)

@@ -164,8 +164,7 @@ def prepare_file(url: URL, *, create: bool) -> None:
     name_shown = shown(url)
     name = url.database or ""
     if name in {"", ":memory:"}:
-        message = f"{name_shown}: expected the path of a database file"
-        raise StoreError(message)
+        raise StoreError(name_shown, "expected the path of a database file")
     if name.startswith("file:"):  # an SQLite URI is passed on unchanged
         return
     path = Path(name)
@@ -173,18 +172,15 @@ def prepare_file(url: URL, *, create: bool) -> None:
         if path.exists():  # checked first: another process may create the file meanwhile
             if path.is_file():
                 return
-            message = f"{name_shown}: expected a file"
-            raise StoreError(message)
+            raise StoreError(name_shown, "expected a file")
         if not create:
-            message = f"{name_shown}: no such database; `phiscan init` or `phiscan scan` makes one"
-            raise StoreError(message)
+            raise StoreError(name_shown, "no such database; `phiscan init` or `phiscan scan` makes one")
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # SQLite would create it with the mode that the umask allows; its -wal and -shm files get the same
         # mode.
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
     except OSError as error:
-        message = f"{name_shown}: cannot be created: {error.strerror}"
-        raise StoreError(message) from None
+        raise StoreError(name_shown, f"cannot be created: {error.strerror}") from None
 
 
 T = TypeVar("T")
@@ -258,8 +254,7 @@ class Database:
         """
         if file_identity(self.url) != self._file:
             # An open SQLite file accepts rows after it was deleted: they would be lost silently.
-            message = f"{self.name}: was deleted or replaced while it was in use"
-            raise StoreError(message)
+            raise StoreError(self.name, "was deleted or replaced while it was in use")
         engine = self._engine.execution_options(
             **{_LOCK_MODE: lock, _DURABLE: durable, _DERIVED: derived},
             **({} if is_sqlite(self.url) else _READ_COMMITTED),
@@ -295,8 +290,7 @@ class Database:
         except sa.exc.SQLAlchemyError as error:
             raise self._store_error(error) from None
         except self._engine.dialect.loaded_dbapi.Error as error:
-            message = f"{self.name}: {_cause_of(error, lost=False)}"
-            raise StoreError(message) from None
+            raise StoreError(self.name, f"{_cause_of(error, lost=False)}") from None
 
     def give_key(self, option: str, key: bytes) -> None:
         """Give every connection a key from now on: ``signed_head.OPTION`` or ``identity.OPTION``."""
@@ -365,8 +359,7 @@ def connect(url: str, *, create: bool) -> Database:
     except (sa.exc.SQLAlchemyError, ImportError) as error:
         hint = "; pip install 'phiscan[postgresql]'" if "psycopg" in str(error) else ""
         reason = str(error).splitlines()[0]
-        message = f"{shown(parsed)}: no driver for this kind of database: {reason}{hint}"
-        raise StoreError(message) from None
+        raise StoreError(shown(parsed), f"no driver for this kind of database: {reason}{hint}") from None
 
 
 def lock_chain(connection: sa.Connection) -> None:
@@ -446,11 +439,11 @@ def pending_revisions(name: str, found: str) -> list[tuple[str, str]]:
 
     steps = pending(found)
     if steps is None:
-        message = (
-            f"{name}: schema {found}, expected {SCHEMA_VERSION}: written by another version of phiscan;"
-            " use that version, or begin with a new database (move this one away, `phiscan init`)"
+        raise StoreError(
+            name,
+            f"schema {found}, expected {SCHEMA_VERSION}: written by another version of phiscan;"
+            " use that version, or begin with a new database (move this one away, `phiscan init`)",
         )
-        raise StoreError(message)
     return steps
 
 
@@ -467,8 +460,7 @@ def schema_of(database: Database) -> str:
             return str(version or "")
         n_tables = len(inspector.get_table_names())
     if n_tables:
-        message = f"{database.name}: not a phiscan database: it has tables of another program"
-        raise StoreError(message)
+        raise StoreError(database.name, "not a phiscan database: it has tables of another program")
     return ""
 
 
@@ -486,8 +478,7 @@ def bring_up_to_date(database: Database, *, derive: Derive | None = None) -> Non
 
     def bring(connection: sa.Connection) -> None:
         if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
-            message = f"{database.name}: {why}"
-            raise StoreError(message)
+            raise StoreError(database.name, f"{why}")
         migrate(connection)
         if derive is not None:
             derive(connection)

@@ -51,24 +51,19 @@ def load_key(path: Path) -> bytes:
         folder = path.parent.stat().st_mode
         text = path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
-        message = f"{path}: no such key file; `phiscan init` makes one"
-        raise ConfigError(message) from None
+        raise ConfigError(path, "no such key file; `phiscan init` makes one") from None
     except OSError as error:
-        message = f"{path}: key file cannot be read: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(path, f"key file cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         text = ""
     if mode & 0o077:
-        message = f"{path}: key file has mode {mode:04o}, expected 0600: others must not read it"
-        raise ConfigError(message)
+        raise ConfigError(path, f"key file has mode {mode:04o}, expected 0600: others must not read it")
     if folder & stat.S_IWOTH and not folder & stat.S_ISVTX:
-        message = (
-            f"{path.parent}: has mode {folder & 0o777:04o}, expected 0700: everybody could change the key"
+        raise ConfigError(
+            path.parent, f"has mode {folder & 0o777:04o}, expected 0700: everybody could change the key"
         )
-        raise ConfigError(message)
     if not re.fullmatch(rf"[0-9a-f]{{{2 * N_KEY_BYTES}}}", text):
-        message = f"{path}: not a key file: expected {2 * N_KEY_BYTES} hexadecimal digits"
-        raise ConfigError(message)
+        raise ConfigError(path, f"not a key file: expected {2 * N_KEY_BYTES} hexadecimal digits")
     return bytes.fromhex(text)
 
 
@@ -98,9 +93,34 @@ def create_key(path: Path, key: bytes | None = None) -> bool:
     except OSError as error:
         if isinstance(error, FileExistsError) and path.exists():
             return False  # another program was quicker
-        message = f"{path}: key file cannot be written: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(path, f"key file cannot be written: {error.strerror}") from None
     return True
+
+
+def draft_of(key_file: Path) -> Path:
+    """Return the path of the draft of a new key."""
+    return key_file.with_name(f"{key_file.name}.next")
+
+
+def replace_key(draft: Path, path: Path) -> None:
+    """Put a new key in the place of a key file; the old bytes are overwritten, as far as the disk does that.
+
+    Raises:
+        ConfigError: the files cannot be written.
+    """
+    try:
+        old = os.open(path, os.O_WRONLY | os.O_CLOEXEC) if path.exists() else None
+        draft.replace(path)  # from here on the new key is active
+        if old is not None:
+            os.pwrite(old, bytes(os.fstat(old).st_size), 0)
+            os.fsync(old)
+            os.close(old)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        os.fsync(folder)
+        os.close(folder)
+    except OSError as error:
+        why = f"the new key cannot be put in place: {error.strerror}; run the command again"
+        raise ConfigError(path, why) from None
 
 
 def key_of(connection: sa.Connection) -> bytes | None:

@@ -145,8 +145,7 @@ def grants(role: str) -> list[str]:
         InputError: it is not a plain name.
     """
     if not _ROLE.fullmatch(role):
-        message = f"{role}: expected a role's name of lower-case letters, digits and _"
-        raise InputError(message)
+        raise InputError(role, "expected a role's name of lower-case letters, digits and _")
     changed = sorted(set(metadata.tables) - set(APPEND_ONLY) - _OF_OWNER)
     added = sorted(set(metadata.tables) - _OF_OWNER)
     return [

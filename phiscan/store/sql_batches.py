@@ -48,7 +48,7 @@ def count(connection: sa.Connection, table: sa.FromClause, *where: sa.ColumnElem
     return int(connection.execute(query).scalar_one())
 
 
-def as_value(kind: Callable[..., T], row: sa.Row[Any], /, **given: Any) -> T:
+def as_value(kind: Callable[..., T], row: sa.Row[*tuple[Any, ...]], /, **given: Any) -> T:
     """Return a dataclass with the columns of a row that have its fields' names; ``given``: other fields."""
     columns = row._mapping  # noqa: SLF001 (public API)
     return kind(**{name: columns[name] for name in _names(kind) if name in columns} | given)

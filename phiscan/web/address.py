@@ -45,12 +45,10 @@ def desk_table(config: Config) -> DeskTable:
     table = config.desk
     for name in ("idle_minutes", "session_hours", "max_body_kb"):
         if not 1 <= getattr(table, name) <= 100_000:  # noqa: PLR2004 (weeks; 100 MB)
-            message = f"{config.source}: desk.{name}: expected a whole number from 1 to 100000"
-            raise ConfigError(message)
+            raise ConfigError(config.source, f"desk.{name}: expected a whole number from 1 to 100000")
     for name in table.second_factor:
         if name not in set(Role):
-            message = f"{config.source}: desk.second_factor: {name}: expected roles: {', '.join(Role)}"
-            raise ConfigError(message)
+            raise ConfigError(config.source, f"desk.second_factor: {name}: expected roles: {', '.join(Role)}")
     return table
 
 

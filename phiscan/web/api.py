@@ -18,14 +18,9 @@ from phiscan.errors import InputError
 from phiscan.model import EntityType, Span, Verdict
 from phiscan.monitoring.metrics import CONTENT_TYPE, metrics_text
 from phiscan.review.accounts.users import Role, User
+from phiscan.review.decisions import suppressions as hiding
 from phiscan.review.decisions.history import LogPage, LogReview
 from phiscan.review.decisions.learning import ItemCorrections, Mark
-from phiscan.review.decisions.suppressions import (
-    Suppression,
-    SuppressionKind,
-    SuppressionPreview,
-    SuppressionScope,
-)
 from phiscan.review.decisions.verdicts import Disagreement
 from phiscan.review.worklist import model as work_list
 from phiscan.review.worklist.model import MAX_NOTE_CHARS, FileRecord, WorkPage, WorkState
@@ -138,14 +133,19 @@ def detail_json(record: FileRecord, marks: ItemCorrections) -> dict[str, Any]:
     }
 
 
-class NewVerdict(Body):
-    """A verdict; ``token``: random text, so that a repeated request is recorded once."""
+class Settlement(Body):
+    """A lead's verdict on a disagreement."""
 
     verdict: Verdict
-    seen: int = Field(ge=1, le=MAX_NUMBER)
-    token: str = Field(default="", max_length=100)
     reason: str = Field(default="", max_length=200)
     note: str = Field(default="", max_length=MAX_NOTE_CHARS)
+
+
+class NewVerdict(Settlement):
+    """A verdict; ``token``: random text, so that a repeated request is recorded once."""
+
+    seen: int = Field(ge=1, le=MAX_NUMBER)
+    token: str = Field(default="", max_length=100)
     override: bool = False
     by_name: bool = Field(
         default=False, description="judge a blind file by its name, unopened: counts in no estimate"
@@ -235,13 +235,11 @@ def undo(file_id: RowNumber, ctx: Ctx) -> None:
 @routes.api("POST", "/items/{file_id}/spans", Permission.CORRECT, SpanMark, status_code=201)
 def correct(file_id: RowNumber, body: NewMark, ctx: Ctx) -> object:
     """Record the correction of one span."""
-    if (body.start is None) != (body.end is None):
-        message = "start, end: expected both or none"
+    ends = [end for end in (body.start, body.end) if end is not None]
+    if len(ends) == 1 or ends != sorted(set(ends)):
+        message = "start, end: expected both, start below end, or none"
         raise InputError(message)
-    if body.start is not None and body.end is not None and body.start >= body.end:
-        message = "start, end: expected start below end"
-        raise InputError(message)
-    span = None if body.start is None or body.end is None else Span(body.start, body.end)
+    span = Span(*ends) if ends else None
     given: Any = {"seen": body.seen, "position": body.position, "span": span, "entity_type": body.type}
     return ctx.work.correct(file_id, body.mark, **given, **ctx.reviewing)
 
@@ -271,7 +269,7 @@ def _lines(ctx: Context, query: ListQuery, page: WorkPage) -> Iterator[str]:
 class Scope(Body):
     """The findings that a suppression hides, and the folders where it applies."""
 
-    kind: SuppressionKind
+    kind: hiding.SuppressionKind
     target: str = Field(max_length=600, description="a finding's identity or source, or a signature")
     root: int | None = Field(default=None, ge=1, le=MAX_NUMBER)
     folder: str = Field(default="", max_length=1000)
@@ -284,28 +282,20 @@ class NewSuppression(Scope):
     until: datetime
 
 
-class Settlement(Body):
-    """A lead's verdict on a disagreement."""
-
-    verdict: Verdict
-    reason: str = Field(default="", max_length=200)
-    note: str = Field(default="", max_length=MAX_NOTE_CHARS)
-
-
 @routes.api("GET", "/suppressions", Permission.SEE_QUEUE)
-def suppressions(ctx: Ctx) -> dict[str, tuple[Suppression, ...]]:
+def suppressions(ctx: Ctx) -> dict[str, tuple[hiding.Suppression, ...]]:
     """Return all suppressions with their status, the newest first."""
     return {"suppressions": ctx.work.suppressions(now=ctx.now)}
 
 
 @routes.api("POST", "/suppressions/preview", Permission.PROPOSE_SUPPRESSION)
-def preview(body: Scope, ctx: Ctx) -> SuppressionPreview:
+def preview(body: Scope, ctx: Ctx) -> hiding.SuppressionPreview:
     """Count the items that a suppression would hide, and return whether it needs a lead's approval."""
     return ctx.work.preview_suppression([_scope(body)], now=ctx.now)
 
 
 @routes.api("POST", "/suppressions", Permission.PROPOSE_SUPPRESSION, status_code=201)
-def suppress(body: NewSuppression, ctx: Ctx) -> Suppression:
+def suppress(body: NewSuppression, ctx: Ctx) -> hiding.Suppression:
     """Create a suppression; a broad one needs a lead's approval."""
     try:
         until = (body.until if body.until.tzinfo else body.until.replace(tzinfo=UTC)).astimezone(UTC)
@@ -342,8 +332,8 @@ def settle(second_review_id: RowNumber, body: Settlement, ctx: Ctx) -> object:
     return ctx.work.adjudicate(second_review_id, **body.model_dump(), lead=ctx.name, now=ctx.now)
 
 
-def _scope(body: Scope) -> SuppressionScope:
-    return SuppressionScope(
+def _scope(body: Scope) -> hiding.SuppressionScope:
+    return hiding.SuppressionScope(
         kind=body.kind, target=body.target, root_id=body.root, folder=body.folder.strip("/")
     )
 

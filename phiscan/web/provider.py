@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from phiscan.config import Config, OidcTable
 from phiscan.errors import ConfigError, PhiscanError, origin
+from phiscan.monitoring.webhook import is_protected
 from phiscan.review.accounts.sign_in import Flow, Identity
 from phiscan.store.tables.users import Role
 
@@ -174,35 +174,20 @@ def load_provider(config: Config, own_url: str) -> Provider | None:
     roles = _roles(config)
     for name in ("issuer", "client_id"):
         if not getattr(table, name):
-            message = f"{config.source}: oidc.{name}: expected a text"
-            raise ConfigError(message)
+            raise ConfigError(config.source, f"oidc.{name}: expected a text")
     if not is_protected(table.issuer):
-        message = f"{config.source}: oidc.issuer: expected an https:// address"
-        raise ConfigError(message)
+        raise ConfigError(config.source, "oidc.issuer: expected an https:// address")
     try:
         import authlib.integrations.httpx_client  # noqa: F401, PLC0415 (optional; checked at the start)
     except ImportError:
-        message = f"{config.source}: oidc: needs Authlib: pip install 'phiscan[oidc]'"
-        raise ConfigError(message) from None
+        raise ConfigError(config.source, "oidc: needs Authlib: pip install 'phiscan[oidc]'") from None
     return Provider(table, _secret(config, table.client_secret_file), roles, own_url.rstrip("/") + CALLBACK)
-
-
-def is_protected(url: str) -> bool:
-    """Return whether a URL is protected in transit: https, or this machine."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    return parts.scheme == "https" or (
-        parts.scheme == "http" and parts.hostname in {"localhost", "127.0.0.1", "::1"}
-    )
 
 
 def _roles(config: Config) -> dict[str, Role]:
     known = ", ".join(role.value for role in Role)
     if any(value not in set(Role) for value in config.oidc.roles.values()):
-        message = f"{config.source}: oidc.roles: expected a table of claim = role; roles are {known}"
-        raise ConfigError(message)
+        raise ConfigError(config.source, f"oidc.roles: expected a table of claim = role; roles are {known}")
     return {claim: Role(value) for claim, value in config.oidc.roles.items()}
 
 
@@ -213,5 +198,4 @@ def _secret(config: Config, name: str) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
-        message = f"{config.source}: oidc.client_secret_file: {name}: cannot be read"
-        raise ConfigError(message) from None
+        raise ConfigError(config.source, f"oidc.client_secret_file: {name}: cannot be read") from None

@@ -168,7 +168,7 @@ def test_a_rotation_that_was_cut_off_leaves_a_usable_index(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(lifecycle, "_replace_key", cut_off)
+        patch.setattr(lifecycle, "replace_key", cut_off)
         with pytest.raises(KeyboardInterrupt):
             rotate(settings, _read(patient_list), n_workers=1)
     assert _number_of(settings, people[17]) == [18]  # with the new key, still under its draft's name

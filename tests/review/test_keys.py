@@ -79,7 +79,9 @@ def test_a_rotation_cut_off_after_it_counted_is_finished(
 ) -> None:
     begin(store, key_rotation.key_id(load_key(key_file)))
     with monkeypatch.context() as patch:
-        patch.setattr(key_rotation, "_replace", lambda _draft, _key: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(
+            key_rotation, "replace_key", lambda _draft, _key: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         with pytest.raises(KeyboardInterrupt):
             key_rotation.rotate(url, key_file, seal=None, by="ada", now=NOW)
     assert in_use(store) != key_rotation.key_id(load_key(key_file))

@@ -26,17 +26,13 @@ def checked_span(where: str, start: Any, end: Any, kind: Any, n_chars: int | Non
     """
     for value in (start, end):
         if isinstance(value, bool) or not isinstance(value, int):
-            message = f"{where}: expected whole numbers as offsets"
-            raise InputError(message)
+            raise InputError(where, "expected whole numbers as offsets")
     if not isinstance(kind, str) or not kind or not kind.isprintable():
-        message = f"{where}: expected a type, on one line"
-        raise InputError(message)
+        raise InputError(where, "expected a type, on one line")
     if not 0 <= start < end:
-        message = f"{where}: expected 0 <= start < end, got [{start}, {end})"
-        raise InputError(message)
+        raise InputError(where, f"expected 0 <= start < end, got [{start}, {end})")
     if n_chars is not None and end > n_chars:
-        message = f"{where}: [{start}, {end}) ends beyond the text of {n_chars} characters"
-        raise InputError(message)
+        raise InputError(where, f"[{start}, {end}) ends beyond the text of {n_chars} characters")
     return LabelledSpan(start, end, kind)
 
 
@@ -57,16 +53,14 @@ def parse_jsonl(source: str, content: str) -> list[AnnotatedText]:
         try:
             item = json.loads(line)
         except (ValueError, RecursionError):
-            message = f"{where}: expected a JSON object"
-            raise InputError(message) from None
+            raise InputError(where, "expected a JSON object") from None
         documents.append(_from_json(where, item))
     return documents
 
 
 def _from_json(where: str, item: Any) -> AnnotatedText:
     if not isinstance(item, dict):
-        message = f"{where}: expected a JSON object"
-        raise InputError(message)
+        raise InputError(where, "expected a JSON object")
     name, text, spans = item.get("id"), item.get("text"), item.get("spans")
     if isinstance(name, int) and not isinstance(name, bool):
         name = str(name)
@@ -85,8 +79,7 @@ def _from_json(where: str, item: Any) -> AnnotatedText:
         if isinstance(span, dict):
             span = [span.get("start"), span.get("end"), span.get("type")]  # noqa: PLW2901 (one shape below)
         if not isinstance(span, list) or len(span) != len(LabelledSpan._fields):
-            message = f"{place}: expected [start, end, type]"
-            raise InputError(message)
+            raise InputError(place, "expected [start, end, type]")
         found.append(checked_span(place, span[0], span[1], span[2], None if text is None else len(text)))
     return AnnotatedText(name, text, tuple(found))
 
@@ -107,14 +100,12 @@ def parse_brat(source: str, name: str, annotations: str, text: str | None) -> An
         where = f"{source}: line {number}"
         columns = line.split("\t")
         if len(columns) > 1 and ";" in columns[1]:
-            message = f"{where}: expected a continuous span, found a discontinuous one"
-            raise InputError(message)
+            raise InputError(where, "expected a continuous span, found a discontinuous one")
         fields = columns[1].split(" ") if len(columns) > 1 else []
         if len(fields) != _BRAT_COLUMNS or not all(
             value.isdecimal() and len(value) <= MAX_DIGITS for value in fields[1:]
         ):
-            message = f"{where}: expected 'T<number>, tab, type start end, tab, text'"
-            raise InputError(message)
+            raise InputError(where, "expected 'T<number>, tab, type start end, tab, text'")
         n_chars = None if text is None else len(text)
         spans.append(checked_span(where, int(fields[1]), int(fields[2]), fields[0], n_chars))
     return AnnotatedText(name, text, tuple(spans))

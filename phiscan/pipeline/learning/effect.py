@@ -15,14 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.decision.decided_examples import (
-    LOG_ODDS,
-    MAX_SHIFT,
-    PATIENTS,
-    SCALE,
-    LearnedDecision,
-    point_of,
-)
+from phiscan.decision.decided_examples import LOG_ODDS, MAX_SHIFT, PATIENTS, SCALE, LearnedDecision, point_of
 from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.metrics.elusion import Stratum, stratified_elusion
 from phiscan.metrics.intervals import clopper_pearson

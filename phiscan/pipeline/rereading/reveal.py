@@ -132,13 +132,12 @@ class Rereader:
         answer = answers[0]
         if isinstance(answer, Fault):
             if answer.reason == "changed":
-                message = f"{name}: the file has changed since it was examined, or is gone; it is not shown"
-                raise ConflictError(message)
-            message = f"{name}: cannot be read now: {answer.reason}"
-            raise InputError(message)
+                raise ConflictError(
+                    name, "the file has changed since it was examined, or is gone; it is not shown"
+                )
+            raise InputError(name, f"cannot be read now: {answer.reason}")
         if answer.content_hash != examined.content_hash:
-            message = f"{name}: the file has changed since it was examined; it is not shown"
-            raise ConflictError(message)
+            raise ConflictError(name, "the file has changed since it was examined; it is not shown")
         return answer
 
     def _started(self) -> tuple[Sandbox, Delivery]:

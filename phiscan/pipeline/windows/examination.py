@@ -174,11 +174,7 @@ def _is_enough(examined: Sequence[_Examined]) -> bool:
 
 
 def _joined(
-    document: Document,
-    names: Sequence[Named],
-    examined: Sequence[_Examined],
-    n_windows: int,
-    engine: Engine,
+    document: Document, names: Sequence[Named], examined: Sequence[_Examined], n_windows: int, engine: Engine
 ) -> tuple[Document, Examination, str]:
     """Join what the windows say: all findings and bits, the strongest window's health score and referral."""
     by_strength = sorted(examined, key=lambda one: strength(one.examination), reverse=True)

@@ -121,8 +121,9 @@ class FileHandoff:
                 service.open(str(self._folder))
             self._listener = channel.listen(str(self._folder), SOCKET)
         except OSError as error:
-            message = f"{self._folder}: the processes beside the workers cannot be started: {error.strerror}"
-            raise PhiscanError(message) from None
+            raise PhiscanError(
+                self._folder, f"the processes beside the workers cannot be started: {error.strerror}"
+            ) from None
         threading.Thread(target=self._serve, args=(self._listener,), name=SOCKET, daemon=True).start()
 
     def _serve(self, listener: socket.socket) -> None:

@@ -13,24 +13,7 @@ from datetime import datetime
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.remaining import Remaining
 from phiscan.model import Verdict
-from phiscan.report.data.estimates import (
-    AffectedPatients,
-    BlindReview,
-    Capture,
-    Change,
-    DoubleReview,
-    Elusion,
-    History,
-    IncidentRow,
-    Oversight,
-    ScoreRanking,
-    SecondList,
-    SpanScores,
-    Summary,
-    TopicScores,
-    TypeLevels,
-    Verification,
-)
+from phiscan.report.data import estimates
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,26 +261,26 @@ class ReportData:
     """Everything that the report of one scan says."""
 
     scope: Scope
-    summary: Summary
+    summary: estimates.Summary
     headlines: tuple[Headline, ...]
     coverage: Coverage
     funnel: Funnel
     overall: Characteristic
     characteristics: tuple[Characteristic, ...]
     detectors: tuple[Characteristic, ...]
-    histories: tuple[History, ...]
-    rankings: tuple[ScoreRanking, ...]
-    double_review: DoubleReview
-    blind_review: BlindReview
-    span_scores: SpanScores
-    topic_scores: TopicScores
-    elusion: Elusion
+    histories: tuple[estimates.History, ...]
+    rankings: tuple[estimates.ScoreRanking, ...]
+    double_review: estimates.DoubleReview
+    blind_review: estimates.BlindReview
+    span_scores: estimates.SpanScores
+    topic_scores: estimates.TopicScores
+    elusion: estimates.Elusion
     remaining: Remaining
-    verification: Verification
-    capture: Capture
-    second_list: SecondList
+    verification: estimates.Verification
+    capture: estimates.Capture
+    second_list: estimates.SecondList
     findings_by_type: tuple[TypeCount, ...]
-    type_levels: TypeLevels
+    type_levels: estimates.TypeLevels
     formats: tuple[Group, ...]
     folders: tuple[Group, ...]
     widest_folders: tuple[WideFolder, ...]
@@ -306,9 +289,9 @@ class ReportData:
     decisions: tuple[DecisionRow, ...]
     people: People
     topics: tuple[Topic, ...]
-    change: Change
-    oversight: Oversight
-    incidents: tuple[IncidentRow, ...]
+    change: estimates.Change
+    oversight: estimates.Oversight
+    incidents: tuple[estimates.IncidentRow, ...]
     in_no_incident: int  # files confirmed as PHI
-    affected: AffectedPatients | None
+    affected: estimates.AffectedPatients | None
     limits: tuple[str, ...]

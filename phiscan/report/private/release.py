@@ -127,8 +127,9 @@ def _folder(home: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        message = f"{folder}: cannot be made: {error.strerror}; PHISCAN_HOME must be a folder to write in"
-        raise InputError(message) from None
+        raise InputError(
+            folder, f"cannot be made: {error.strerror}; PHISCAN_HOME must be a folder to write in"
+        ) from None
     return folder
 
 
@@ -145,8 +146,7 @@ def charge(home: Path, data_set: str, release: Charge, budget: Spent | None) -> 
     try:
         stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="utf-8")
     except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(path, f"cannot be written: {error.strerror}") from None
     with stream:
         fcntl.flock(stream, fcntl.LOCK_EX)  # concurrent releases must not both read the old sum
         ledger = _parse(path, stream.read())
@@ -157,11 +157,12 @@ def charge(home: Path, data_set: str, release: Charge, budget: Spent | None) -> 
         spent = compose([*past, (release.epsilon, release.delta)])
         if spent.epsilon > limit["epsilon"] * _ROUNDING or spent.delta > limit["delta"] * _ROUNDING:
             before = compose(past)
-            message = (
-                f"{path}: the privacy budget of this data set does not allow the release: spent epsilon "
-                f"{before.epsilon:g} of {limit['epsilon']:g} and delta {before.delta:g} of {limit['delta']:g}"
+            raise InputError(
+                path,
+                "the privacy budget of this data set does not allow the release: spent "
+                f"epsilon {before.epsilon:g} of {limit['epsilon']:g} and "
+                f"delta {before.delta:g} of {limit['delta']:g}",
             )
-            raise InputError(message)
         when = datetime.now(UTC).isoformat(timespec="seconds")
         ledger["releases"].append({"when": when, **asdict(release)})
         stream.seek(0)
@@ -182,8 +183,7 @@ def _parse(path: Path, content: str) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError):
         usable = False
     if not usable:
-        message = f"{path}: expected a ledger of private releases; refusing to release without one"
-        raise InputError(message)
+        raise InputError(path, "expected a ledger of private releases; refusing to release without one")
     return dict(ledger)
 
 
@@ -363,11 +363,9 @@ def check_folder(folder: Path) -> None:
         if earlier.is_file() and '"spent_epsilon"' not in earlier.read_text("utf-8", "replace"):
             found.add("a full report")
     except OSError as error:
-        message = f"{folder}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(folder, f"cannot be read: {error.strerror}") from None
     if found - _NAMES:
-        message = f"{folder}: expected a new or empty folder; what lies there would be published too"
-        raise InputError(message)
+        raise InputError(folder, "expected a new or empty folder; what lies there would be published too")
 
 
 def write_private_pack(data: PrivateData, folder: Path, *, language: str = ENGLISH) -> tuple[Path, ...]:

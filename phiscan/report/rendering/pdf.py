@@ -315,8 +315,7 @@ def _register_fonts() -> None:
     for name in (BODY, BOLD, MONO):
         path = folder / f"{name}.ttf"
         if not path.is_file():
-            message = f"{path}: the font is missing; the installation of matplotlib is incomplete"
-            raise ConfigError(message)
+            raise ConfigError(path, "the font is missing; the installation of matplotlib is incomplete")
         pdfmetrics.registerFont(TTFont(name, str(path)))
     pdfmetrics.registerFontFamily(BODY, normal=BODY, bold=BOLD, italic=BODY, boldItalic=BOLD)
 

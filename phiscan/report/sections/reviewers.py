@@ -14,36 +14,12 @@ from typing import Any
 from phiscan.health.topics import CHAPTERS, topic_of
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics.agreement import ASSUMPTION, POSITIVE, SOURCE, Agreement, agreement, krippendorff_alpha
-from phiscan.metrics.deidentification.spans import (
-    SCHEMES,
-    AnnotatedText,
-    InstanceCounts,
-    LabelledSpan,
-    SchemeCounts,
-    instance_counts,
-    instance_counts_by_type,
-    scheme_counts,
-)
+from phiscan.metrics.deidentification import spans as span_metrics
 from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy, score_hierarchy
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.rates import OverlapCounts
 from phiscan.model import EntityType
-from phiscan.report.data.estimates import (
-    BlindReview,
-    DoubleReview,
-    Estimate,
-    LogSignOff,
-    Oversight,
-    Revealer,
-    RevealRow,
-    ReviewerPair,
-    SchemeScore,
-    SpanScore,
-    SpanScores,
-    SuppressionRow,
-    TopicScore,
-    TopicScores,
-)
+from phiscan.report.data import estimates
 from phiscan.report.data.scan_rows import StoredScan
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.decisions.learning import GoldFile, TopicGold
@@ -56,11 +32,11 @@ from phiscan.visible import visible
 Row = tuple[str | None, str | None]  # the verdicts of two reviewers on one file; None = none
 
 
-def reviewer_pair(names: tuple[str, str], rows: Sequence[Row]) -> ReviewerPair:
+def reviewer_pair(names: tuple[str, str], rows: Sequence[Row]) -> estimates.ReviewerPair:
     """Count the pairs of verdicts and compute their agreement."""
     found = agreement([row[0] for row in rows], [row[1] for row in rows])
     both = [row for row in rows if None not in row]
-    return ReviewerPair(
+    return estimates.ReviewerPair(
         first=visible(names[0]),
         second=visible(names[1]),
         files=found.n_both,
@@ -76,7 +52,7 @@ def _figures(found: Agreement) -> dict[str, Figure]:
     return {name: getattr(found, name) for name in ("kappa", "positive_agreement", "pabak")}
 
 
-def alpha(units: Sequence[Sequence[str]], *, name: str, over: str, assumption: str) -> Estimate:
+def alpha(units: Sequence[Sequence[str]], *, name: str, over: str, assumption: str) -> estimates.Estimate:
     """Return Krippendorff's alpha over the verdicts on each file.
 
     Args:
@@ -95,7 +71,7 @@ def alpha(units: Sequence[Sequence[str]], *, name: str, over: str, assumption: s
     formula = _("1 - observed / expected disagreement, over {over}", over=over)
     source = _('Krippendorff (2019), "Content Analysis", section 12.3')
     known = (inputs, assumption, source, found.reason)
-    return Estimate(title, found.value, found.ci95, "ratio", formula, *known)
+    return estimates.Estimate(title, found.value, found.ci95, "ratio", formula, *known)
 
 
 NO_PERSON = _("no file was decided by two people")
@@ -109,7 +85,7 @@ BLIND_ASSUMPTION = _(
 )
 
 
-def double_review(decisions: Sequence[Decision]) -> DoubleReview:
+def double_review(decisions: Sequence[Decision]) -> estimates.DoubleReview:
     """Compare the latest verdict of each reviewer on each content; identical files have one.
 
     Args:
@@ -120,7 +96,7 @@ def double_review(decisions: Sequence[Decision]) -> DoubleReview:
         latest.setdefault(made.content_hash, {})[made.reviewer] = str(made.verdict)
     shared = {content: verdicts for content, verdicts in latest.items() if len(verdicts) > 1}
     together = Counter(pair for verdicts in shared.values() for pair in combinations(sorted(verdicts), 2))
-    return DoubleReview(
+    return estimates.DoubleReview(
         files=len(shared),
         pairs=tuple(
             reviewer_pair(
@@ -140,7 +116,7 @@ def double_review(decisions: Sequence[Decision]) -> DoubleReview:
     )
 
 
-def blind_review(drawn: int, ratings: Sequence[Rating], *, held_back: int) -> BlindReview:
+def blind_review(drawn: int, ratings: Sequence[Rating], *, held_back: int) -> estimates.BlindReview:
     """Compare first and second verdicts.
 
     Args:
@@ -154,7 +130,7 @@ def blind_review(drawn: int, ratings: Sequence[Rating], *, held_back: int) -> Bl
     for one in ratings:
         by_pair[one.first_reviewer, one.second_reviewer].append(one)
     agreed = sum(first == second for first, second in pairs)
-    return BlindReview(
+    return estimates.BlindReview(
         drawn=drawn,
         held_back=held_back,
         compared=len(ratings),
@@ -208,21 +184,23 @@ TOPIC_SOURCE = _("Falis et al. (2021), CoPHE; Kosmopoulos et al. (2015)")
 ALL = _("all types")
 
 
-def span_scores(gold: Sequence[GoldFile]) -> SpanScores:
+def span_scores(gold: Sequence[GoldFile]) -> estimates.SpanScores:
     """Score the spans of the files whose spans were all checked."""
     pairs = [(_text(one.file_id, one.gold), _text(one.file_id, one.system)) for one in gold]
-    total = sum(instance_counts(pairs), InstanceCounts())
-    schemes = scheme_counts(pairs)
-    return SpanScores(
+    total = sum(span_metrics.instance_counts(pairs), span_metrics.InstanceCounts())
+    schemes = span_metrics.scheme_counts(pairs)
+    return estimates.SpanScores(
         files=len(gold),
         gold=total.n_gold,
         system=total.n_system,
         overall=_span_score(ALL, _("All types"), total) if gold else None,
         by_type=tuple(
             _span_score(name, ENTITY_TYPES[EntityType(name)], counts)
-            for name, counts in instance_counts_by_type(pairs).items()
+            for name, counts in span_metrics.instance_counts_by_type(pairs).items()
         ),
-        schemes=tuple(SchemeScore(name, **_rated(schemes[name])) for name in SCHEMES) if gold else (),
+        schemes=tuple(estimates.SchemeScore(name, **_rated(schemes[name])) for name in span_metrics.SCHEMES)
+        if gold
+        else (),
         reason=None if gold else NO_SPANS,
         assumption=SPAN_ASSUMPTION,
         no_tokens=NO_TOKENS,
@@ -230,22 +208,24 @@ def span_scores(gold: Sequence[GoldFile]) -> SpanScores:
     )
 
 
-def _text(file_id: int, spans: Sequence[tuple[int, int, str]]) -> AnnotatedText:
-    return AnnotatedText(str(file_id), None, tuple(LabelledSpan(*span) for span in spans))
+def _text(file_id: int, spans: Sequence[tuple[int, int, str]]) -> span_metrics.AnnotatedText:
+    return span_metrics.AnnotatedText(
+        str(file_id), None, tuple(span_metrics.LabelledSpan(*span) for span in spans)
+    )
 
 
-def _span_score(name: str, label: str, counts: InstanceCounts) -> SpanScore:
-    return SpanScore(name=name, label=label, **_rated(counts))
+def _span_score(name: str, label: str, counts: span_metrics.InstanceCounts) -> estimates.SpanScore:
+    return estimates.SpanScore(name=name, label=label, **_rated(counts))
 
 
-def _rated(counts: InstanceCounts | SchemeCounts | OverlapCounts) -> dict[str, Any]:
+def _rated(counts: span_metrics.InstanceCounts | span_metrics.SchemeCounts | OverlapCounts) -> dict[str, Any]:
     """Return the counts by name, with precision, recall, F1, and the reason why one is missing."""
     rates = counts.rates
     found = {"precision": rates.precision, "recall": rates.recall, "f1": rates.f1}
     return {**asdict(counts), **found, "reason": rates.reason or None}
 
 
-def topic_scores(gold: Sequence[TopicGold]) -> TopicScores:
+def topic_scores(gold: Sequence[TopicGold]) -> estimates.TopicScores:
     """Score the topics of the files with topics of a reviewer; the latest correction of each file applies."""
     chapters = {name for _, _, name in CHAPTERS}
     tree = Hierarchy({name: [ANY_TOPIC] for name in chapters})
@@ -260,11 +240,11 @@ def topic_scores(gold: Sequence[TopicGold]) -> TopicScores:
     }
     levels, overall = score_hierarchy(tree, right, predicted)
     rows = [
-        TopicScore(level.level, view, **_rated(counts))
+        estimates.TopicScore(level.level, view, **_rated(counts))
         for level in (*levels, overall)
         for view, counts in ((_("counts kept"), level.count_preserving), (_("as a set"), level.set_based))
     ]
-    return TopicScores(
+    return estimates.TopicScores(
         files=len(last),
         left_out=sum(label not in chapters for one in last.values() for label in one.labels),
         scores=tuple(rows) if last else (),
@@ -275,7 +255,7 @@ def topic_scores(gold: Sequence[TopicGold]) -> TopicScores:
     )
 
 
-def oversight(stored: StoredScan, paths: Mapping[int, str], *, hidden: bool) -> Oversight:
+def oversight(stored: StoredScan, paths: Mapping[int, str], *, hidden: bool) -> estimates.Oversight:
     """Summarize reveals, suppressions and the reviews of the log.
 
     Args:
@@ -284,7 +264,7 @@ def oversight(stored: StoredScan, paths: Mapping[int, str], *, hidden: bool) -> 
         hidden: whether paths must not be shown.
     """
     reveals = tuple(
-        RevealRow(
+        estimates.RevealRow(
             reveal=one.id,
             revealed=one.revealed,
             revealed_by=visible(one.revealed_by),
@@ -294,12 +274,12 @@ def oversight(stored: StoredScan, paths: Mapping[int, str], *, hidden: bool) -> 
         )
         for one in stored.reveals
     )
-    by_person: dict[str, list[RevealRow]] = defaultdict(list)
+    by_person: dict[str, list[estimates.RevealRow]] = defaultdict(list)
     for row in reveals:
         by_person[row.revealed_by].append(row)
-    return Oversight(
+    return estimates.Oversight(
         revealers=tuple(
-            Revealer(
+            estimates.Revealer(
                 revealed_by=name,
                 reveals=len(theirs),
                 files=len({one.file for one in theirs}),
@@ -314,7 +294,7 @@ def oversight(stored: StoredScan, paths: Mapping[int, str], *, hidden: bool) -> 
         ),
         hidden_now=stored.hidden_now,
         sign_offs=tuple(
-            LogSignOff(
+            estimates.LogSignOff(
                 reviewer=visible(one.reviewer),
                 at=one.at,
                 entries=one.n_entries,
@@ -329,9 +309,9 @@ def oversight(stored: StoredScan, paths: Mapping[int, str], *, hidden: bool) -> 
     )
 
 
-def _suppression(one: Suppression, hides_now: int | None, *, hidden: bool) -> SuppressionRow:
+def _suppression(one: Suppression, hides_now: int | None, *, hidden: bool) -> estimates.SuppressionRow:
     by_rule = one.scope.kind is SuppressionKind.RULE
-    return SuppressionRow(
+    return estimates.SuppressionRow(
         suppression=one.id,
         kind=one.scope.kind.value,
         # The target of a value is its keyed hash, and its shape reveals the length: neither is shown.

@@ -13,19 +13,8 @@ import numpy as np
 
 from phiscan.language import lazy_gettext as _
 from phiscan.language import lazy_join
+from phiscan.metrics import ranking
 from phiscan.metrics.intervals import Figure, proportion
-from phiscan.metrics.ranking import (
-    Ranking,
-    auc_roc,
-    average_precision,
-    curve,
-    interpolated_median,
-    logit_interval,
-    lower_trapezoid,
-    minimum_aucpr,
-    minimum_average_precision,
-    rank,
-)
 from phiscan.metrics.screening import coverage, relative, tdp_frp
 from phiscan.metrics.verification import VERIFIED_ASSUMPTION, VERIFIED_SOURCE, Verified, begg_greenes
 from phiscan.model import Referral, Verdict
@@ -252,7 +241,7 @@ def _one(name: str, label: str, rows: Sequence[FileRecord]) -> ScoreRanking:
     labels = [row.verdict is Verdict.PHI for _, row in pairs]
     phi, not_phi = sum(labels), len(labels) - sum(labels)
     reason = _reason(phi, not_phi)
-    ranking = None if reason else rank([score for score, _ in pairs], labels)
+    ranked = None if reason else ranking.rank([score for score, _ in pairs], labels)
     return ScoreRanking(
         score=name,
         label=label,
@@ -260,8 +249,8 @@ def _one(name: str, label: str, rows: Sequence[FileRecord]) -> ScoreRanking:
         not_phi=not_phi,
         not_referred=sum(row.referral is not Referral.REFERRED for _, row in pairs),
         no_score=len(decided) - len(pairs),
-        estimates=_estimates(ranking) if ranking else (),
-        curve=_curve(ranking) if ranking else (),
+        estimates=_estimates(ranked) if ranked else (),
+        curve=_curve(ranked) if ranked else (),
         reason=reason,
         assumption=ASSUMPTION,
     )
@@ -279,12 +268,12 @@ def _reason(phi: int, not_phi: int) -> str | None:
     )
 
 
-def _estimates(ranking: Ranking) -> tuple[Estimate, ...]:
-    n, m = ranking.n, ranking.m
+def _estimates(ranked: ranking.Ranking) -> tuple[Estimate, ...]:
+    n, m = ranked.n, ranked.m
     counts: dict[str, float] = {_("n (decided as PHI)"): n, _("m (decided as not PHI)"): m}
 
     def area(name: str, value: float, size: int, formula: str, source: str) -> Estimate:
-        interval = logit_interval(value, size)
+        interval = ranking.logit_interval(value, size)
         reason = interval.reason or None
         return Estimate(name, value, interval.ends, "ratio", formula, counts, ASSUMPTION, source, reason)
 
@@ -294,21 +283,21 @@ def _estimates(ranking: Ranking) -> tuple[Estimate, ...]:
     return (
         area(
             _("Average precision"),
-            average_precision(ranking),
+            ranking.average_precision(ranked),
             n,
             _("mean over the PHI files of the precision at their score; tied files share one threshold"),
             _AREA_SOURCE,
         ),
         area(
             _("Area under the precision-recall curve, lower trapezoid"),
-            lower_trapezoid(ranking),
+            ranking.lower_trapezoid(ranked),
             n,
             _("Σ (r₂ - r₁) (lowest p₁ + highest p₂) / 2 over neighbouring recalls"),
             _AREA_SOURCE,
         ),
         area(
             _("Area under the precision-recall curve, interpolated median"),
-            interpolated_median(ranking),
+            ranking.interpolated_median(ranked),
             n,
             _("Σ ∫ r / (a r + b) dr between the median points of neighbouring recalls"),
             _AREA_SOURCE,
@@ -317,7 +306,7 @@ def _estimates(ranking: Ranking) -> tuple[Estimate, ...]:
         # interval with that size is never too narrow for its variance.
         area(
             _("Area under the ROC curve"),
-            auc_roc(ranking),
+            ranking.auc_roc(ranked),
             min(n, m),
             _("share of the n m pairs in which the PHI file has the higher score; a tie counts one half"),
             _(
@@ -325,24 +314,24 @@ def _estimates(ranking: Ranking) -> tuple[Estimate, ...]:
                 "bound of Birnbaum & Klose (1957), Ann. Math. Stat. 28:933"
             ),
         ),
-        from_counts(_("Skew"), ranking.skew, "n / (n + m)", counts),
+        from_counts(_("Skew"), ranked.skew, "n / (n + m)", counts),
         from_counts(
             _("Minimum area under the precision-recall curve"),
-            minimum_aucpr(ranking.skew),
+            ranking.minimum_aucpr(ranked.skew),
             _("1 + (1 - π) ln(1 - π) / π"),
-            {_("π (skew)"): ranking.skew},
+            {_("π (skew)"): ranked.skew},
         ),
         from_counts(
             _("Minimum average precision"),
-            minimum_average_precision(n, m),
+            ranking.minimum_average_precision(n, m),
             _("Σ i / (i + m) / n over i = 1 … n: the worst order there is"),
             counts,
         ),
     )
 
 
-def _curve(ranking: Ranking) -> tuple[tuple[float, float], ...]:
-    points = curve(ranking)
+def _curve(ranked: ranking.Ranking) -> tuple[tuple[float, float], ...]:
+    points = ranking.curve(ranked)
     size = len(points.recall)
     kept = np.unique(np.linspace(0, size - 1, min(_MAX_POINTS, size)).astype(int))
     return tuple(zip(points.recall[kept].tolist(), points.precision[kept].tolist(), strict=True))

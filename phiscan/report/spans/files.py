@@ -37,14 +37,12 @@ def parse_i2b2(source: str, name: str, content: str) -> list[AnnotatedText]:
         root = etree.fromstring(f"<documents>{body.lstrip(chr(0xFEFF))}</documents>", parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
-        message = f"{source}: line {line}: expected well-formed XML without a document type"
-        raise InputError(message) from None
+        raise InputError(source, f"line {line}: expected well-formed XML without a document type") from None
     for tags in root.iter("TAGS"):
         return [_from_standoff(source, name, tags)]
     records = list(root.iter("RECORD"))
     if not records:
-        message = f"{source}: line 1: expected RECORD elements (i2b2 2006) or a TAGS element (i2b2 2014)"
-        raise InputError(message)
+        raise InputError(source, "line 1: expected RECORD elements (i2b2 2006) or a TAGS element (i2b2 2014)")
     return [_from_inline(source, record) for record in records]
 
 
@@ -52,8 +50,7 @@ def _from_inline(source: str, record: etree._Element) -> AnnotatedText:
     where = f"{source}: line {record.sourceline}"
     name, text = record.get("ID"), record.find("TEXT")
     if not name or text is None:
-        message = f"{where}: expected a RECORD with an ID and a TEXT"
-        raise InputError(message)
+        raise InputError(where, "expected a RECORD with an ID and a TEXT")
     parts: list[str] = []
     spans: list[LabelledSpan] = []
     _walk(source, text, parts, spans)
@@ -67,8 +64,7 @@ def _walk(source: str, element: etree._Element, parts: list[str], spans: list[La
         where = f"{source}: line {child.sourceline}"
         tag: Any = child.tag  # a function for an entity or a processing instruction
         if not isinstance(tag, str):
-            message = f"{where}: expected no entity or processing instruction inside the text"
-            raise InputError(message)
+            raise InputError(where, "expected no entity or processing instruction inside the text")
         start = sum(map(len, parts))
         _walk(source, child, parts, spans)
         if child.tag == "PHI":
@@ -81,8 +77,7 @@ def _from_standoff(source: str, name: str, tags: etree._Element) -> AnnotatedTex
     parent = tags.getparent()
     text_element = None if parent is None else parent.find("TEXT")
     if text_element is not None and len(text_element):
-        message = f"{source}: line {text_element.sourceline}: expected a TEXT element of plain text"
-        raise InputError(message)
+        raise InputError(source, f"line {text_element.sourceline}: expected a TEXT element of plain text")
     text = None if text_element is None else text_element.text or ""
     spans = []
     for tag in tags:
@@ -129,21 +124,17 @@ def read_documents(path: Path, kind: str) -> dict[str, AnnotatedText]:
     suffix = _SUFFIX[kind]
     files = sorted(path.glob(f"*{suffix}")) if path.is_dir() else [path]
     if not files:
-        message = f"{path}: expected {suffix} files in this folder, found none"
-        raise InputError(message)
+        raise InputError(path, f"expected {suffix} files in this folder, found none")
     documents: dict[str, AnnotatedText] = {}
     for file in files:
         for document in _read_file(file, kind):
             if not document.name.isprintable():  # a line break would forge a second line of a message
-                message = f"{file}: document {len(documents) + 1}: expected a printable name"
-                raise InputError(message)
+                raise InputError(file, f"document {len(documents) + 1}: expected a printable name")
             if document.name in documents:
-                message = f"{file}: the document '{document.name}' comes twice; expected it once"
-                raise InputError(message)
+                raise InputError(file, f"the document '{document.name}' comes twice; expected it once")
             documents[document.name] = document
     if not documents:
-        message = f"{path}: line 1: expected documents, found none"
-        raise InputError(message)
+        raise InputError(path, "line 1: expected documents, found none")
     return documents
 
 
@@ -163,11 +154,9 @@ def _read_text(file: Path) -> str:
         with file.open(encoding="utf-8-sig", newline="") as stream:
             return stream.read()
     except OSError as error:
-        message = f"{file}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(file, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        message = f"{file}: byte {error.start}: expected UTF-8"
-        raise InputError(message) from None
+        raise InputError(file, f"byte {error.start}: expected UTF-8") from None
 
 
 def pair_documents(
@@ -196,11 +185,11 @@ def pair_documents(
             missing.append(name)
             other = AnnotatedText(name, None, ())
         elif None not in {document.text, other.text} and other.text != document.text:
-            message = (
-                f"{system_path}: the text of the document '{name}' differs from {gold_path} "
-                f"at character {_first_difference(document.text or '', other.text or '')}"
+            raise InputError(
+                system_path,
+                f"the text of the document '{name}' differs from {gold_path} "
+                f"at character {_first_difference(document.text or '', other.text or '')}",
             )
-            raise InputError(message)
         for number, span in enumerate(other.spans):
             where = f"{system_path}: document '{name}', span {number}"
             n_chars = None if document.text is None else len(document.text)
@@ -230,8 +219,7 @@ def read_vocabulary(path: Path) -> frozenset[str]:
         if not line.startswith("#"):
             words.update(line.split("\t")[0].split())
     if not words:
-        message = f"{path}: line 1: expected one word per line, found none"
-        raise InputError(message)
+        raise InputError(path, "line 1: expected one word per line, found none")
     return frozenset(words)
 
 
@@ -258,8 +246,9 @@ def map_types(
     for name, document in documents.items():
         for number, span in enumerate(document.spans):
             if span.type not in mapping:
-                message = f"{path}: document '{name}', span {number}: the type '{span.type}' has no mapping"
-                raise InputError(message)
+                raise InputError(
+                    path, f"document '{name}', span {number}: the type '{span.type}' has no mapping"
+                )
         spans = tuple(LabelledSpan(start, end, mapping[kind]) for start, end, kind in document.spans)
         mapped[name] = AnnotatedText(name, document.text, spans)
     return mapped

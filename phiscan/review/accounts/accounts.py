@@ -22,6 +22,7 @@ from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
 from phiscan.review.audit.log import Act
 from phiscan.store import seals
+from phiscan.store.sql_batches import as_value
 from phiscan.store.tables.users import Role, UserEvent, api_token, sign_in_attempt, user_account, web_session
 
 MAX_NAME_CHARS = 64
@@ -435,11 +436,9 @@ def revoke_token(
 
 
 def _session_of(row: sa.Row[Any]) -> Session:
-    return Session(row.id, user_of(row, _PREFIX), row.method, row.address, row.created, row.seen, row.purpose)
+    return as_value(Session, row, user=user_of(row, _PREFIX))
 
 
 def _token_of(row: sa.Row[Any]) -> Token:
     scopes = frozenset(Scope(name) for name in row.scopes.split(",") if name)
-    return Token(
-        row.id, user_of(row, _PREFIX), row.label, row.created, row.expires, row.revoked, scopes, row.used
-    )
+    return as_value(Token, row, user=user_of(row, _PREFIX), scopes=scopes)

@@ -186,8 +186,7 @@ def _remove(connection: sa.Connection, user_id: int, how: Change, address: str, 
         raise InputError(_("user {user_id}: has no second factor", user_id=user_id))
     seals.remove(connection, recovery_code, recovery_code.c.user_id == user_id)
     values = {"second_factor": "", "second_factor_step": 0}
-    event, more = UserEvent.SECOND_FACTOR, {"value": how.value, "address": address}
-    change(connection, user_id, event, values, **more, **act)
+    change(connection, user_id, UserEvent.SECOND_FACTOR, values, value=how.value, address=address, **act)
 
 
 def new_recovery_codes(connection: sa.Connection, user: User, *, address: str, now: datetime) -> list[str]:

@@ -26,6 +26,7 @@ from phiscan.review.decisions.writing import PURPOSES
 from phiscan.review.transactions import reading, writing
 from phiscan.store import seals
 from phiscan.store.database import inserted_id
+from phiscan.store.sql_batches import as_value
 from phiscan.store.tables.users import Role, UserEvent, saved_view, web_session
 
 MAX_VIEWS = 50  # per user
@@ -48,12 +49,9 @@ class SavedView:
 
 def views_of(connection: sa.Connection, user_id: int) -> list[SavedView]:
     """Return the views of a user by name."""
-    query = (
-        sa.select(saved_view)
-        .where(saved_view.c.user_id == user_id)
-        .order_by(saved_view.c.name, saved_view.c.id)
-    )
-    return [SavedView(row.id, row.name, row.query, row.created) for row in connection.execute(query)]
+    query = sa.select(saved_view).where(saved_view.c.user_id == user_id)
+    query = query.order_by(saved_view.c.name, saved_view.c.id)
+    return [as_value(SavedView, row) for row in connection.execute(query)]
 
 
 def save_view(connection: sa.Connection, user_id: int, *, name: str, query: str, now: datetime) -> SavedView:

@@ -9,12 +9,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.errors import ConflictError, InputError
+from phiscan.errors import ConflictError
 from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import discussion
-from phiscan.review.decisions.writing import purpose_shown
+from phiscan.review.decisions.writing import checked_text, purpose_shown
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import FIRST, MAX_NOTE_CHARS, SECOND, HistoryEntry, Progress
 from phiscan.store.column_types import storable
@@ -219,17 +219,15 @@ def log_page(
     limit: int = 100,
 ) -> LogPage:
     """Return entries before number ``before`` (0 = from the newest); ``day`` is a day of UTC."""
-    query = sa.select(audit_log).order_by(audit_log.c.id.desc()).limit(limit + 1)
-    if before:
-        query = query.where(audit_log.c.id < before)
-    if action:
-        query = query.where(audit_log.c.action == action)
-    if actor:
-        query = query.where(audit_log.c.actor == storable(actor))
-    if day is not None:
-        begins = datetime.combine(day, time(), UTC)
-        query = query.where(audit_log.c.at >= begins, audit_log.c.at < begins + timedelta(days=1))
-    rows = connection.execute(query).all()
+    begins = datetime.combine(day or date.min, time(), UTC)
+    wanted = (
+        (before, audit_log.c.id < before),
+        (action, audit_log.c.action == action),
+        (actor, audit_log.c.actor == storable(actor)),
+        (day, (audit_log.c.at >= begins) & (audit_log.c.at < begins + timedelta(days=1))),
+    )
+    query = sa.select(audit_log).where(*(condition for given, condition in wanted if given))
+    rows = connection.execute(query.order_by(audit_log.c.id.desc()).limit(limit + 1)).all()
     entries = _with_files(connection, tuple(as_value(LogEntry, row) for row in rows[:limit]))
     return LogPage(entries, entries[-1].id if len(rows) > limit else 0)
 
@@ -279,11 +277,7 @@ def sign_log(connection: sa.Connection, *, head: str, note: str, reviewer: str, 
         ConflictError: the log does not contain the hash.
         InputError: the note is too long.
     """
-    note = note.strip()
-    if len(note) > MAX_NOTE_CHARS:
-        raise InputError(
-            _("note: expected at most {max_note_chars} characters", max_note_chars=MAX_NOTE_CHARS)
-        )
+    note = checked_text("note", note, MAX_NOTE_CHARS)
     shown = sa.select(audit_log.c.id).where(audit_log.c.hash == head)
     n_entries = connection.execute(shown).scalar_one_or_none()
     if n_entries is None:

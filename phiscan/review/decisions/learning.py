@@ -396,13 +396,9 @@ def reviewed_files(database: Database) -> Iterator[ReviewedFile]:
     )
     query = (
         sa.select(
-            decision.c.file_id,
-            decision.c.content_hash,
-            decision.c.verdict,
-            decision.c.reviewer,
-            examination.c.vector,
+            *(decision.c[name] for name in ("file_id", "content_hash", "verdict", "reviewer")),
+            *(examination.c.vector, health_window.c.counts, health_window.c.evidence),
         )
-        .add_columns(health_window.c.counts, health_window.c.evidence)
         .join(latest, latest.c.id == decision.c.id)
         .join(examination, examination.c.id == newest)
         .join(health_window, health_window.c.examination_id == examination.c.id)
@@ -412,9 +408,7 @@ def reviewed_files(database: Database) -> Iterator[ReviewedFile]:
     with database.read() as connection:
         for row in connection.execute(query):
             is_phi, vector = row.verdict == Verdict.PHI.value, PiiVector.from_int(row.vector)
-            yield ReviewedFile(
-                row.file_id, row.content_hash, is_phi, row.reviewer, vector, row.counts, row.evidence
-            )
+            yield as_value(ReviewedFile, row, is_phi=is_phi, vector=vector)
 
 
 def scanned_files(database: Database) -> Iterator[ScannedFile]:
@@ -484,7 +478,11 @@ def versions(database: Database) -> list[ModelVersion]:
 def next_number(database: Database) -> int:
     """Return the probable number of the next version, for the name of its folder."""
     with database.read() as connection:
-        return int(connection.execute(sa.select(sa.func.max(model_version.c.id))).scalar() or 0) + 1
+        return _last_number(connection) + 1
+
+
+def _last_number(connection: sa.Connection) -> int:
+    return int(connection.execute(sa.select(sa.func.max(model_version.c.id))).scalar() or 0)
 
 
 def add_version(
@@ -504,8 +502,7 @@ def add_version(
     by = checked_name("--by", by)
 
     def write(connection: sa.Connection) -> None:
-        last = int(connection.execute(sa.select(sa.func.max(model_version.c.id))).scalar() or 0)
-        if last + 1 != number:
+        if _last_number(connection) + 1 != number:
             message = f"version {number}: was made by somebody else meanwhile; learn again"
             raise InputError(message)
         values = {"id": number, "files": dict(files), "summary": dict(summary)}

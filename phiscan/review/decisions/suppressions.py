@@ -21,7 +21,7 @@ from phiscan.review.worklist.rows import SIGNATURE, Hider, hidden_until, hiders,
 from phiscan.store.column_types import iso
 from phiscan.store.database import lock_chain
 from phiscan.store.identity import is_shape
-from phiscan.store.sql_batches import as_value, chunks
+from phiscan.store.sql_batches import as_value, chunks, count
 from phiscan.store.tables.desk import suppression, suppression_approval, suppression_lift, work_item
 from phiscan.store.tables.scans import file, finding, root
 
@@ -246,26 +246,22 @@ def _suppression(connection: sa.Connection, suppression_id: int, now: datetime) 
 
 
 def _checked(connection: sa.Connection, scope: SuppressionScope) -> SuppressionScope:
-    kind = SuppressionKind(scope.kind)
+    kind, folder = SuppressionKind(scope.kind), scope.folder.strip("/")
     target = checked_text("target", scope.target, MAX_TARGET_CHARS)
-    if not target:
-        message = "target: expected the identity or the rule of a finding, got an empty text"
-        raise InputError(message)
-    if kind is SuppressionKind.TEMPLATE and not _SIGNATURE.fullmatch(target):
-        message = "target: expected the signature of a text in hexadecimal digits"
-        raise InputError(message)
-    if not is_shape(scope.preview):
-        message = "preview: expected the masked shape of a value"
-        raise InputError(message)
-    folder = scope.folder.strip("/")
-    if scope.root_id is None and folder:
-        message = "root: expected the share of the folder"
-        raise InputError(message)
-    if scope.root_id is not None:
-        known = connection.execute(sa.select(root.c.id).where(root.c.id == scope.root_id)).first()
-        if known is None:
-            message = f"root: there is no share of number {scope.root_id}"
-            raise InputError(message)
+    is_signature = _SIGNATURE.fullmatch(target) is not None
+    is_known = scope.root_id is None or count(connection, root, root.c.id == scope.root_id) > 0
+    for is_right, problem in (
+        (target, "target: expected the identity or the rule of a finding, got an empty text"),
+        (
+            kind is not SuppressionKind.TEMPLATE or is_signature,
+            "target: expected the signature of a text in hexadecimal digits",
+        ),
+        (is_shape(scope.preview), "preview: expected the masked shape of a value"),
+        (scope.root_id is not None or not folder, "root: expected the share of the folder"),
+        (is_known, f"root: there is no share of number {scope.root_id}"),
+    ):
+        if not is_right:
+            raise InputError(problem)
     return replace(scope, kind=kind, target=target, folder=folder)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -16,7 +16,6 @@ from phiscan.language import source
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import writing
-from phiscan.review.decisions import writing as deciding
 from phiscan.review.decisions.writing import checked_name, checked_text
 from phiscan.review.records.file_records import last_seen, standing_decision
 from phiscan.review.worklist import rows as work_rows
@@ -649,8 +648,8 @@ def adjudicate(
         InputError: no such second review, or the lead is one of the two reviewers.
     """
     lock_chain(connection)
-    lead = deciding.checked_text("lead", lead)
-    note = deciding.checked_text("note", note, MAX_NOTE_CHARS)
+    lead = checked_text("lead", lead)
+    note = checked_text("note", note, MAX_NOTE_CHARS)
     review = connection.execute(
         sa.select(second_review).where(second_review.c.id == second_review_id)
     ).first()
@@ -673,7 +672,7 @@ def adjudicate(
         raise ConflictError(_("{path}: there is no disagreement to settle (any more)", path=row.path))
     if lead in {row.reviewer, given.reviewer}:
         raise InputError(_("lead: expected somebody who gave neither verdict, got {lead}", lead=lead))
-    (made,) = deciding.decide(
+    (made,) = writing.decide(
         connection, [(row.file_id, Verdict(verdict))], reviewer=lead, reason=reason, note=note, now=now
     )
     values = {"second_review_id": review.id, "second_verdict_id": given.id, "decision_id": made.id}
@@ -690,18 +689,10 @@ def _shown_with(connection: sa.Connection, review: sa.Row[Any]) -> int:
     return int(first or review.file_id)
 
 
-def ratings(connection: sa.Connection) -> tuple[Rating, ...]:
-    """Return the two verdicts of every completed second review, in the order of the draw.
-
-    The first verdict is the last one that its reviewer did not undo; a lead's verdict is neither.
-    """
-    return tuple(_pairs(connection))
-
-
 def counts(connection: sa.Connection) -> SecondReviewCounts:
     """Count the second reviews by their state."""
     drawn = count(connection, second_review)
-    pairs = list(_pairs(connection))
+    pairs = ratings(connection)
     disagreed = sum(pair.first is not pair.second for pair in pairs)
     waits = (work_item.c.awaits == SECOND) & work_item.c.is_open.is_(True)
     query = sa.select(sa.func.count(work_item.c.decision_id.distinct())).where(waits)
@@ -732,7 +723,11 @@ def verdicts_by(connection: sa.Connection, reviewer: str) -> dict[int, Verdict]:
     return {row.file_id: Verdict(row.verdict) for row in connection.execute(query)}
 
 
-def _pairs(connection: sa.Connection) -> Iterator[Rating]:
+def ratings(connection: sa.Connection) -> tuple[Rating, ...]:
+    """Return the two verdicts of every completed second review, in the order of the draw.
+
+    The first verdict is the last one that its reviewer did not undo; a lead's verdict is neither.
+    """
     reviews = connection.execute(sa.select(second_review).order_by(second_review.c.id)).all()
     ids = [row.id for row in reviews]
     seconds = work_rows.current_second_verdicts(connection, ids)
@@ -741,20 +736,22 @@ def _pairs(connection: sa.Connection) -> Iterator[Rating]:
     leads = sa.select(decision.c.id, decision.c.verdict).where(decision.c.id.in_(listed("decisions")))
     made = rows_in(connection, leads, "decisions", [one.decision_id for one in settled.values()])
     ends = {row.id: Verdict(row.verdict) for row in made}
+    found = []
     for review in reviews:
         second, first = seconds.get(review.id), firsts.get(review.content_hash)
-        if second is None or first is None or second.reviewer == first.reviewer:
-            continue
-        end = settled.get(review.id)
-        yield Rating(
-            file_id=review.file_id,
-            content_hash=review.content_hash,
-            first_reviewer=first.reviewer,
-            first=Verdict(first.verdict),
-            second_reviewer=second.reviewer,
-            second=Verdict(second.verdict),
-            settled=ends[end.decision_id] if end else None,
-        )
+        if second is not None and first is not None and second.reviewer != first.reviewer:
+            end = settled.get(review.id)
+            rating = as_value(
+                Rating,
+                review,
+                first_reviewer=first.reviewer,
+                first=Verdict(first.verdict),
+                second_reviewer=second.reviewer,
+                second=Verdict(second.verdict),
+                settled=ends[end.decision_id] if end else None,
+            )
+            found.append(rating)
+    return tuple(found)
 
 
 def _firsts(connection: sa.Connection, reviews: list[sa.Row[Any]]) -> dict[str, sa.Row[Any]]:

@@ -303,8 +303,7 @@ def set_policy(
         raise InputError(_("second_review: expected a share from 0 to 1, got {share}", share=second_review))
     if not 0 <= hide_limit <= MAX_HIDE_LIMIT:
         raise InputError(_("hide_limit: expected a number from 0, got {hide_limit}", hide_limit=hide_limit))
-    if not by.strip():
-        raise InputError(_("by: expected a name, got an empty text"))
+    by = checked_name("by", by)
     lock_chain(connection)
     before = secret_policy(connection)
     if before is None or (before.second_review, before.hide_limit) != (second_review, hide_limit):

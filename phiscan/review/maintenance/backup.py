@@ -94,8 +94,7 @@ def check(path: Path) -> Manifest:
         manifest = _manifest(path, archive)
         for name, expected in manifest.tables.items():
             if portable.sum_of(_lines(archive, name)) != (expected.n_rows, expected.digest):
-                message = f"{path}: table {name} is not what the manifest says: damaged or changed"
-                raise InputError(message)
+                raise InputError(path, f"table {name} is not what the manifest says: damaged or changed")
     return manifest
 
 
@@ -160,8 +159,7 @@ def _write(connection: sa.Connection, stream: IO[bytes], *, now: datetime) -> Ma
 def _new_file(path: Path) -> Iterator[IO[bytes]]:
     """Yield a stream whose file gets its name after it is synced; on an error the file is removed."""
     if path.exists():
-        message = f"{path}: is there already; a backup is never overwritten"
-        raise InputError(message)
+        raise InputError(path, "is there already; a backup is never overwritten")
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -178,11 +176,9 @@ def _new_file(path: Path) -> Iterator[IO[bytes]]:
         finally:
             draft.unlink()
     except FileExistsError:
-        message = f"{path}: is there already; a backup is never overwritten"
-        raise InputError(message) from None
+        raise InputError(path, "is there already; a backup is never overwritten") from None
     except OSError as error:
-        message = f"{path}: the backup cannot be written: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(path, f"the backup cannot be written: {error.strerror}") from None
 
 
 @contextmanager
@@ -191,11 +187,9 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             yield archive
     except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror or type(error).__name__}"
-        raise InputError(message) from None
+        raise InputError(path, f"cannot be read: {error.strerror or type(error).__name__}") from None
     except _DAMAGE as error:
-        message = f"{path}: not a whole backup of phiscan ({type(error).__name__})"
-        raise InputError(message) from None
+        raise InputError(path, f"not a whole backup of phiscan ({type(error).__name__})") from None
 
 
 def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
@@ -204,8 +198,7 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
         raise ValueError(message)
     raw = json.loads(archive.read(_MANIFEST))
     if raw["format"] != FORMAT:
-        message = f"{path}: format {raw['format']}; this phiscan reads format {FORMAT}"
-        raise InputError(message)
+        raise InputError(path, f"format {raw['format']}; this phiscan reads format {FORMAT}")
     pending_revisions(str(path), str(raw["schema"]))
     tables = {
         str(name): TableSum(int(entry["rows"]), str(entry["sha256"]), int(entry["last_id"]))
@@ -230,8 +223,7 @@ def _require_empty(target: Database, found: str, schema: str) -> None:
         filled = portable.table_with_rows(connection)
     if filled or {found, schema} != {SCHEMA_VERSION}:
         why = f"{filled} has rows" if filled else f"its schema is {found}, that of the backup {schema}"
-        message = f"{target.name}: expected an empty database: {why}"
-        raise StoreError(message)
+        raise StoreError(target.name, f"expected an empty database: {why}")
 
 
 def _fill(
@@ -249,8 +241,7 @@ def _fill(
     """
     if not has_tables:
         if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
-            message = f"{target.name}: {why}"
-            raise StoreError(message)
+            raise StoreError(target.name, f"{why}")
         _migrate(connection, manifest.schema)
     for table in portable.tables_of(connection):
         try:
@@ -263,15 +254,13 @@ def _fill(
     found = portable.sums_of(connection)
     for name in sorted({*found, *manifest.tables}):
         if found.get(name) != manifest.tables.get(name):
-            message = f"{target.name}: table {name} is not equal to what was copied; nothing was kept"
-            raise StoreError(message)
+            raise StoreError(target.name, f"table {name} is not equal to what was copied; nothing was kept")
     if manifest.schema != SCHEMA_VERSION:
         _migrate(connection, "head")
     check = audit.verify(connection)
     if not check.ok:
         where = f"entry {check.first_bad}: {check.problem}"
-        message = f"{target.name}: the audit log of the copy is not whole: {where}"
-        raise StoreError(message)
+        raise StoreError(target.name, f"the audit log of the copy is not whole: {where}")
 
 
 def _migrate(connection: sa.Connection, revision: str) -> None:
@@ -350,8 +339,7 @@ def require_sound(database: Database) -> None:
             raise
         found = _DAMAGED.format(str(error).removeprefix(f"{database.name}: "))
     if found:
-        message = f"{database.name}: {found}"
-        raise StoreError(message)
+        raise StoreError(database.name, f"{found}")
 
 
 _DAMAGED = (

@@ -8,7 +8,6 @@ and the next run completes step 4.
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +19,7 @@ import sqlalchemy as sa
 from phiscan.errors import ConfigError, InputError
 from phiscan.review.audit import log as audit
 from phiscan.store.database import Database, open_database
-from phiscan.store.identity import create_key, keyed_hash, load_key
+from phiscan.store.identity import create_key, draft_of, keyed_hash, load_key, replace_key
 from phiscan.store.tables import key_use
 
 N_ID_CHARS = 16  # hexadecimal digits: 64 bits, enough to distinguish a few keys
@@ -72,11 +71,6 @@ class Rotation:
     finished: bool  # it only completed an interrupted rotation
 
 
-def draft_of(key_file: Path) -> Path:
-    """Return the path of the draft of the new key."""
-    return key_file.with_name(f"{key_file.name}.next")
-
-
 def rotate(url: str, key_file: Path, *, seal: Path | None, by: str, now: datetime) -> Rotation:
     """Create and activate a new key; ``seal``: a new file for the old one, None = it is destroyed.
 
@@ -101,40 +95,19 @@ def _rotate(database: Database, key_file: Path, seal: Path | None, *, by: str, n
     old = key_id(load_key(key_file))
     if in_use and old != in_use:
         if draft.exists() and key_id(load_key(draft)) == in_use:
-            _replace(draft, key_file)
+            replace_key(draft, key_file)
             return Rotation(old, in_use, former, finished=True)
-        message = f"{key_file}: holds key {old}, but the database's hashes are made with key {in_use}"
-        raise ConfigError(message)
+        raise ConfigError(key_file, f"holds key {old}, but the database's hashes are made with key {in_use}")
     draft.unlink(missing_ok=True)  # of a rotation that was interrupted before step 3
     create_key(draft)
     new = key_id(load_key(draft))
     is_new = seal is None or create_key(seal, load_key(key_file))
     if seal is not None and not is_new and key_id(load_key(seal)) != old:  # else of an interrupted rotation
-        message = f"{seal}: is there already; a key is never overwritten"
-        raise InputError(message)
+        raise InputError(seal, "is there already; a key is never overwritten")
     database.write(
         lambda connection: use(connection, new, former=former, actor=by, now=now),
         durable=True,
         lock="exclusive",
     )
-    _replace(draft, key_file)
+    replace_key(draft, key_file)
     return Rotation(old, new, former, finished=False)
-
-
-def _replace(draft: Path, key_file: Path) -> None:
-    """Replace the old key file by the draft; the old bytes are overwritten, as far as the disk does that."""
-    try:
-        size = key_file.stat().st_size
-        old = os.open(key_file, os.O_WRONLY | os.O_CLOEXEC)
-        draft.replace(key_file)  # from here on the new key is active
-        try:
-            os.pwrite(old, bytes(size), 0)
-            os.fsync(old)
-        finally:
-            os.close(old)
-        folder = os.open(key_file.parent, os.O_RDONLY | os.O_DIRECTORY)
-        os.fsync(folder)
-        os.close(folder)
-    except OSError as error:
-        message = f"{key_file}: the new key cannot be put in place: {error.strerror}; run the command again"
-        raise ConfigError(message) from None

@@ -399,16 +399,7 @@ def sighted_record(row: sa.Row[Any], **state: Any) -> FileRecord:
 def with_evidence(connection: sa.Connection, record: FileRecord) -> FileRecord:
     """Return a record with its findings, terms and unread parts."""
     number = record.examination_id
-    return replace(
-        record,
-        findings=_findings(connection, number),
-        terms=_terms(connection, number),
-        unread=tuple(unread_parts(connection, [number])[number]),
-    )
-
-
-def _findings(connection: sa.Connection, examination_id: int) -> tuple[StoredFinding, ...]:
-    return tuple(
+    findings = (
         as_value(
             StoredFinding,
             row,
@@ -416,15 +407,14 @@ def _findings(connection: sa.Connection, examination_id: int) -> tuple[StoredFin
             entity_type=EntityType(row.entity_type),
             reasons=tuple(Reason(kind, detail, score) for kind, detail, score in row.reasons),
         )
-        for row in _of_examination(connection, finding, [examination_id])
+        for row in _of_examination(connection, finding, [number])
     )
-
-
-def _terms(connection: sa.Connection, examination_id: int) -> tuple[StoredTerm, ...]:
-    return tuple(
+    terms = (
         StoredTerm(row.concept, row.n_hits, Span(row.first_start, row.first_end), row.locator)
-        for row in _of_examination(connection, health_term, [examination_id])
+        for row in _of_examination(connection, health_term, [number])
     )
+    unread = unread_parts(connection, [number])[number]
+    return replace(record, findings=tuple(findings), terms=tuple(terms), unread=tuple(unread))
 
 
 def unread_parts(connection: sa.Connection, examination_ids: list[int]) -> dict[int, list[UnreadPart]]:

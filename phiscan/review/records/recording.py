@@ -446,8 +446,9 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
 def _require_masked(result: FileResult) -> None:
     for position, found in enumerate(result.findings):
         if not is_shape(found.preview):
-            message = f"{result.source.display}: finding {position}: its preview is not masked; not recorded"
-            raise StoreError(message)
+            raise StoreError(
+                result.source.display, f"finding {position}: its preview is not masked; not recorded"
+            )
 
 
 # Patient data in a file's own name does not apply to an equal content elsewhere.

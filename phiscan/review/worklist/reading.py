@@ -18,13 +18,7 @@ from phiscan.errors import InputError
 from phiscan.language import gettext
 from phiscan.model import EntityType, Verdict
 from phiscan.review.decisions.discussion import tagged, tags_of
-from phiscan.review.records.file_records import (
-    COLUMNS,
-    COUNT,
-    people_at_risk,
-    record_of,
-    with_evidence,
-)
+from phiscan.review.records.file_records import COLUMNS, COUNT, people_at_risk, record_of, with_evidence
 from phiscan.review.records.openings import NEVER, openings_of, openings_together
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import (

@@ -97,8 +97,7 @@ class NumberModel:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             fits = False
         if not fits:
-            message = f"{path}: expected the weights of the numbers, format {FORMAT}"
-            raise ModelError(message) from None
+            raise ModelError(path, f"expected the weights of the numbers, format {FORMAT}") from None
         return model
 
     @classmethod

@@ -92,10 +92,9 @@ class ConditionalRandomField:
                 templates=data["templates"].astype(np.int64),
             )
         except DAMAGED_ARRAYS as error:
-            message = (
-                f"{folder}: expected names.npz and names.json of the name tagger: {type(error).__name__}"
-            )
-            raise ModelError(message) from None
+            raise ModelError(
+                folder, f"expected names.npz and names.json of the name tagger: {type(error).__name__}"
+            ) from None
 
     def _forget(self) -> None:
         self._generation = self.lexicon.generation

@@ -50,8 +50,9 @@ class TaggerEnsemble:
         """
         field, lstm = ConditionalRandomField.load(kinds, folder), BidirectionalLstm.load(folder)
         if lstm.labels != field.labels:
-            message = f"{WEIGHTS}: expected the labels of the weights beside it, {', '.join(field.labels)}"
-            raise ModelError(message)
+            raise ModelError(
+                WEIGHTS, f"expected the labels of the weights beside it, {', '.join(field.labels)}"
+            )
         return cls(field, lstm)
 
     def emission(self, stream: Stream) -> Floats:

@@ -86,8 +86,7 @@ class BidirectionalLstm:
             path = folder / NETWORK
             return cls(names, labels, vectors, network_of(path.read_bytes()))
         except DAMAGED_ARRAYS as error:
-            message = f"{path}: expected the LSTM of the name tagger: {type(error).__name__}"
-            raise ModelError(message) from None
+            raise ModelError(path, f"expected the LSTM of the name tagger: {type(error).__name__}") from None
 
     def log_probabilities(self, lexicon: Lexicon, stream: Stream) -> Floats:
         """Return the logarithm of the probability of every label at every token of a text, (n, L)."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from phiscan.errors import ConfigError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
+from phiscan.text.intervals import chunks
 
 CHUNK_CHARS = 50_000  # spaCy's memory grows with the text; it is cut at line ends
 SCORE = 0.7
@@ -60,7 +61,7 @@ class SpacyRecognizer:
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield the pipeline's entities of the types that phiscan knows; spans in code points."""
-        for base, chunk in _chunks(document.text):
+        for base, chunk in chunks(document.text, CHUNK_CHARS):
             yield from findings_of(self._pipeline(chunk).ents, self._source, base)
 
 
@@ -82,14 +83,3 @@ def _has_day(text: str) -> bool:
     """Is a date more than a year or a duration?"""
     words = text.split()
     return len(words) > 1 and any(c.isdecimal() for c in text) and not text.strip().isdecimal()
-
-
-def _chunks(text: str) -> Iterator[tuple[int, str]]:
-    start = 0
-    while start < len(text):
-        end = min(len(text), start + CHUNK_CHARS)
-        if end < len(text):
-            cut = text.rfind("\n", start + CHUNK_CHARS // 2, end)
-            end = cut + 1 if cut > 0 else end
-        yield start, text[start:end]
-        start = end

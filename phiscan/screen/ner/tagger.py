@@ -44,16 +44,7 @@ from phiscan.screen.ner.name_confidence import (
     least_in_place,
     without_elision,
 )
-from phiscan.screen.ner.spans import (
-    ADDRESS,
-    PERSON,
-    LabelKinds,
-    Tagged,
-    is_cell,
-    joined,
-    line_around,
-    named,
-)
+from phiscan.screen.ner.spans import ADDRESS, PERSON, LabelKinds, Tagged, is_cell, joined, line_around, named
 from phiscan.screen.ner.tokens import HEALTH, PLACE, Kinds
 from phiscan.screen.recognizer import Priority
 from phiscan.screen.recognizers.location import is_code

@@ -64,12 +64,7 @@ class Kinds:
     """Word to ``Kind``, by gazetteers."""
 
     def __init__(
-        self,
-        gazetteer: Gazetteer,
-        *,
-        places: frozenset[str],
-        health: frozenset[str],
-        nations: frozenset[str],
+        self, gazetteer: Gazetteer, *, places: frozenset[str], health: frozenset[str], nations: frozenset[str]
     ) -> None:
         self._gazetteer = gazetteer
         self.places = places

@@ -122,8 +122,7 @@ def _files(places: Iterable[Path]) -> list[Path]:
         elif place.is_file():
             files.append(place)
         else:
-            message = f"{place}: expected a pattern file or a folder of them, found nothing"
-            raise RuleError(message)
+            raise RuleError(place, "expected a pattern file or a folder of them, found nothing")
     return files
 
 
@@ -131,16 +130,13 @@ def _parse(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror}"
-        raise RuleError(message) from None
+        raise RuleError(path, f"cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        message = f"{path}: expected valid TOML in UTF-8: {error}"
-        raise RuleError(message) from None
+        raise RuleError(path, f"expected valid TOML in UTF-8: {error}") from None
 
 
 def _refuse(path: Path | str, rule_id: str, expected: str) -> None:
-    message = f"{path}: {rule_id}: {expected}"
-    raise RuleError(message)
+    raise RuleError(path, f"{rule_id}: {expected}")
 
 
 def _table(path: Path, raw: Mapping[str, Any], name: str, kind: type) -> Any:
@@ -246,8 +242,7 @@ def load_sound_rules(config: Config) -> RuleSet:
     for rule in ruleset.rules:
         if Path(rule.path).parent != ours:
             for defect in form_defects(rule):
-                message = f"{rule.path}: {rule.id}: {defect}"
-                raise RuleError(message)
+                raise RuleError(rule.path, f"{rule.id}: {defect}")
     return ruleset
 
 

@@ -110,8 +110,7 @@ class PatternRecognizer:
         near = {name: Surroundings(words) for name, words in ruleset.contexts.items()}
         for rule in ruleset.rules:
             if rule.check and rule.check not in CHECKS:
-                message = f"{rule.path}: {rule.id}: check: expected one of {', '.join(sorted(CHECKS))}"
-                raise RuleError(message)
+                raise RuleError(rule.path, f"{rule.id}: check: expected one of {', '.join(sorted(CHECKS))}")
         self.contexts = ruleset.contexts
         self._ruleset = ruleset
         self.rules = tuple(CompiledRule(rule, near.get(rule.context)) for rule in ruleset.rules)
@@ -273,12 +272,7 @@ def numbers(text: str, start: int, end: int, fits: Callable[[int, int], bool]) -
 
 
 def _judge(  # noqa: PLR0917 (a place and what is there)
-    compiled: CompiledRule,
-    text: str,
-    start: int,
-    end: int,
-    evidence: Evidence | None = None,
-    kind: str = "",
+    compiled: CompiledRule, text: str, start: int, end: int, evidence: Evidence | None = None, kind: str = ""
 ) -> Finding | Refused:
     """Weigh one match by its rule, label, check and surroundings; refuse it when too little is left."""
     verdict = None if compiled.check is None else compiled.check(text[start:end])

@@ -25,13 +25,7 @@ from phiscan.review.accounts.users import SignedIn as Begun
 from phiscan.web.access import RIGHTS, Permission, Routes
 from phiscan.web.protection import COOKIE, inside
 from phiscan.web.provider import CALLBACK, Provider, ProviderError
-from phiscan.web.request_context import (
-    SECOND_FACTOR,
-    Context,
-    Ctx,
-    RowNumber,
-    may_lack_second_factor,
-)
+from phiscan.web.request_context import SECOND_FACTOR, Context, Ctx, RowNumber, may_lack_second_factor
 
 routes = Routes()
 log = structlog.get_logger("phiscan.web")

@@ -37,13 +37,7 @@ from phiscan.review.accounts.users import Session
 from phiscan.review.decisions.learning import ItemCorrections, Mark
 from phiscan.review.decisions.verdicts import Act, UnopenedError
 from phiscan.review.decisions.writing import PURPOSES
-from phiscan.review.worklist.model import (
-    REASONS,
-    FileRecord,
-    GroupMember,
-    HistoryEntry,
-    WorkState,
-)
+from phiscan.review.worklist.model import REASONS, FileRecord, GroupMember, HistoryEntry, WorkState
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.pages import Notice

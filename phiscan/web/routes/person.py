@@ -33,13 +33,7 @@ def question(ctx: Ctx) -> Response:
 
 
 @routes.page("POST", "/person", needs=Permission.FIND_PERSON)
-def answer(
-    ctx: Ctx,
-    purpose: Line,
-    name: Line = "",
-    birth_date: Line = "",
-    number: Line = "",
-) -> Response:
+def answer(ctx: Ctx, purpose: Line, name: Line = "", birth_date: Line = "", number: Line = "") -> Response:
     """Record user and purpose in the log, then show the files; the submitted values are not shown again.
 
     The purpose is chosen from a list, so that no patient's name is entered there.

@@ -143,11 +143,7 @@ def _cases(ctx: Context, unsent: str = "", kept: tuple[int, str] = (0, "")) -> R
 
 @routes.page("POST", "/adjudication/{second_review_id}", needs=Permission.ADJUDICATE)
 def adjudicate(
-    second_review_id: int,
-    ctx: Ctx,
-    verdict: Annotated[Verdict, Form()],
-    reason: Line = "",
-    note: Note = "",
+    second_review_id: int, ctx: Ctx, verdict: Annotated[Verdict, Form()], reason: Line = "", note: Note = ""
 ) -> Response:
     """Settle a disagreement by the lead's verdict."""
     if not is_reason_of(reason, verdict):

@@ -18,13 +18,7 @@ from phiscan.model import EntityType, Verdict
 from phiscan.report.words import ENTITY_TYPES, FORMATS
 from phiscan.review.accounts.users import SavedView
 from phiscan.review.decisions.verdicts import Act
-from phiscan.review.worklist.model import (
-    FileRecord,
-    WorkCounts,
-    WorkFilter,
-    WorkOrder,
-    WorkState,
-)
+from phiscan.review.worklist.model import FileRecord, WorkCounts, WorkFilter, WorkOrder, WorkState
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.pages import Notice, notice

@@ -129,14 +129,12 @@ def read_departments(config: Config) -> dict[str, str]:
     try:
         rows = list(csv.reader(path.read_text(encoding="utf-8-sig").splitlines(), strict=True))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        message = (
-            f"{path}: organization.departments_file: expected a CSV file in UTF-8 ({type(error).__name__})"
-        )
-        raise ConfigError(message) from None
+        raise ConfigError(
+            path, f"organization.departments_file: expected a CSV file in UTF-8 ({type(error).__name__})"
+        ) from None
     for number, row in enumerate(rows, 1):
         if len(row) != 2 or not all(cell.strip() for cell in row):  # noqa: PLR2004 (folder and department)
-            message = f"{path}: line {number}: expected two columns, folder and department"
-            raise ConfigError(message)
+            raise ConfigError(path, f"line {number}: expected two columns, folder and department")
     return {folder.strip().rstrip("/"): department.strip() for folder, department in rows[1:]}
 
 
