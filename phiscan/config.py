@@ -146,6 +146,7 @@ class OrganizationTable:
     contact: str = ""  # who answers the regulator: name, telephone, address
     jurisdictions: tuple[str, ...] = ()
     departments_file: str = ""  # CSV: folder, department
+    confirmed_label: str = ""  # name or id of the sensitivity label that a confirmed file should carry
     definition_file: str = ""  # text shown beside the verdict: what counts as PHI, with examples
 
 

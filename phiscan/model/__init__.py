@@ -324,6 +324,10 @@ class UnreadPart:
         return self.reason is FailReason.SAMPLED
 
 
+Label = tuple[str, str]
+"""A sensitivity label of the organization: its id, and its name or ""."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """The text of one file with the origin of each part; segments are in text order."""
@@ -336,6 +340,7 @@ class Document:
     declared_type: str = ""  # type by the file's name, if the content has another type
     n_chars_unread: int = 0  # estimated number of characters that were left out of a long text
     members: tuple[str, ...] = ()  # locators of the members of a container, also of those without text
+    labels: tuple[Label, ...] = ()  # sensitivity labels of the file itself
 
     def locate(self, offset: int) -> str:
         """Return the locator of the segment with the code point at ``offset``."""
@@ -576,6 +581,7 @@ class FileResult:
     by_name: bool = False  # referred by the names of file, folder or member alone, whatever the outcome
     language: str = ""  # of its text, ISO 639; "" = none, or not read
     covered: bool = True  # whether the language or script of all its text is read
+    labels: tuple[Label, ...] = ()  # sensitivity labels that it carries; no input of the decision
 
     @classmethod
     def of_unopened(cls, source: SourceFile) -> Self:

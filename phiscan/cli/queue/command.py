@@ -131,7 +131,7 @@ DETECTORS = ("patterns", "names", "text")
 _FIELDS = (
     *("path", "outcome", "reason", "decision", "pii", "hamming", "health", "people", "people_interval"),
     *("findings", "detectors", "detector_probability", "probability", "second_look"),
-    *("language", "covered", "by_name", "verdict", "reviewer"),
+    *("language", "covered", "by_name", "labels", "verdict", "reviewer"),
 )
 
 
@@ -154,7 +154,9 @@ def _print_csv(rows: Iterable[FileRecord]) -> None:
     writer.writerow(columns)
     for row in rows:
         values = row_json(row)
-        values |= values["detectors"]
+        values |= values["detectors"] | {
+            "labels": "; ".join(one["name"] or one["id"] for one in values["labels"])
+        }
         writer.writerow([cell(values[name]) for name in columns])
 
 
@@ -175,6 +177,7 @@ def read_filter(given: Mapping[str, str | None]) -> WorkFilter | None:
         owner=given["owner"] or "",
         assignee=given["assignee"],
         text=given["text"] or "",
+        label=given["label"] or "",
     )
     return None if wanted == WorkFilter() else wanted
 
@@ -240,6 +243,7 @@ def queue() -> None:
 @click.option("--owner", default="", help="Only files of this owner, by name or number.")
 @click.option("--assignee", help='Only files that this person shall decide; "" = nobody.')
 @click.option("--text", default="", help="Only files with this text anywhere in the path.")
+@click.option("--label", default="", help="Only files with the sensitivity label of this name or id.")
 @_scan_option
 @answers
 @click.pass_obj

@@ -7,10 +7,12 @@ from itertools import islice
 from typing import Any
 
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.sensitivity_labels import label_properties
 from phiscan.model import FailReason
 
 _MAX_ANNOTATIONS = 20_000  # of one page; entries of an outline
 _MOST_OPTIONS = 5_000
+_MOST_METADATA_BYTES = 1024**2
 _MOST_PARENTS = 50  # of a field
 _DAMAGE = (RuntimeError, ValueError, TypeError, AttributeError, KeyError, IndexError)
 
@@ -78,6 +80,14 @@ def read_extras(content: Content, sink: Sink, pdf: Any) -> None:
     with sink.part(content.place("properties"), *_DAMAGE):
         about = [(str(key)[1:], text_of(value)) for key, value in pdf.docinfo.items()]
         sink.add("\n".join(f"{key}: {text}" for key, text in about if text), content.place("properties"))
+    metadata = pdf.Root.get("/Metadata")
+    if isinstance(metadata, pikepdf.Stream) and not content.locator:
+        from phiscan.extract.structured.xml_parsing import parse_damaged  # noqa: PLC0415 (lxml)
+
+        with sink.part(content.place("metadata"), *_DAMAGE):
+            data = bytes(metadata.read_bytes())
+            root, _ = parse_damaged(data) if len(data) <= _MOST_METADATA_BYTES else (None, None)
+            sink.label_properties += [] if root is None else [label_properties(root)]
     with sink.part(content.place("attachments"), *_DAMAGE):
         names = list(pdf.attachments)[: sink.limits.member_count]
         for number, name in enumerate(names, 1):
