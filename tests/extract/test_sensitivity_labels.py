@@ -59,7 +59,7 @@ def listed(attributes: str = 'enabled="1" removed="0"') -> str:
     return (
         '<?xml version="1.0"?><clbl:labelList '
         'xmlns:clbl="http://schemas.microsoft.com/office/2020/mipLabelMetadata">'
-        f'<clbl:label id="{{{ID.upper()}}}" method="Privileged" siteId="{{{SITE}}}" contentBits="0" {attributes}/>'
+        f'<clbl:label id="{{{ID.upper()}}}" method="Privileged" siteId="{{{SITE}}}" {attributes}/>'
         "</clbl:labelList>"
     )
 

@@ -140,6 +140,15 @@ work_tally = table(
     comment="Counts of the review list, updated with it, so that pages need not count.",
 )
 
+push_delivery = table(
+    "push_delivery",
+    key("receiver", "", "name of the receiver in phiscan.toml", sa.Text),
+    key("kind", "", "findings, decisions, scans, incidents or confirmed", sa.Text),
+    key("item", "", "what was sent: a file and its content, a scan and its status, ...", sa.Text),
+    column("sent", UtcTime, "when the receiver took it"),
+    comment="What each receiver of ``[[push]]`` was sent, so that nothing is sent twice.",
+)
+
 near_signature = table(
     "near_signature",
     key("examination_id", "examination.id", "the examination"),
