@@ -107,12 +107,13 @@ def failures(pushed: Iterable[Pushed]) -> Iterator[str]:
 
 def _problem(error: Exception) -> str:
     """Say why a receiver was not sent something, without an address, a secret or what it answered."""
-    reason = getattr(error, "reason", error)
     if isinstance(error, urllib.error.HTTPError):
         return f"refused with status {error.code}"
-    if isinstance(reason, ssl.SSLCertVerificationError):
+    reason = getattr(error, "reason", None)  # of an error of urllib
+    cause = reason if isinstance(reason, Exception) else error
+    if isinstance(cause, ssl.SSLCertVerificationError):
         return "its certificate is not trusted"
-    return f"could not be sent ({origin(reason if isinstance(reason, Exception) else error)})"
+    return f"could not be sent ({origin(cause)})"
 
 
 @contextmanager

@@ -12,7 +12,6 @@ import re
 import socket
 import ssl
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
@@ -87,11 +86,10 @@ class Receiver:
             return events[0].text
         made = [(one, one.text if self.table.form == "ocsf" else json.dumps(one.text)) for one in events]
         if self.table.to.startswith("hec+"):
-            head = '"source":"phiscan","sourcetype":"phiscan:%s"' % self.table.form
-            return "".join(
-                f'{{"time":{one.time.timestamp():.3f},{head},"event":{text}}}' for one, text in made
-            )
-        return '{"events":[%s]}' % ",".join(text for _, text in made)
+            head = f'"source":"phiscan","sourcetype":"phiscan:{self.table.form}"'
+            parts = (f'"time":{one.time.timestamp():.3f},{head},"event":{text}' for one, text in made)
+            return "".join(f"{{{part}}}" for part in parts)
+        return f'{{"events":[{",".join(text for _, text in made)}]}}'
 
     @property
     def n_batch(self) -> int:
@@ -123,14 +121,18 @@ def _send_syslog(table: PushTable, events: Sequence[Event]) -> None:
             connection = context.wrap_socket(plain, server_hostname=host)
         with connection:
             connection.sendall(b"".join(b"%d %b" % (len(line), line) for line in lines))
-            if isinstance(connection, ssl.SSLSocket):
-                with suppress(ssl.SSLError, TimeoutError):  # many servers close without an answer
-                    connection = connection.unwrap()
-            else:
-                connection.shutdown(socket.SHUT_WR)
-            with suppress(TimeoutError):  # a reset says that not everything was read
-                while connection.recv(4096):
-                    pass
+            try:
+                if isinstance(connection, ssl.SSLSocket):
+                    connection.unwrap()
+                else:
+                    connection.shutdown(socket.SHUT_WR)
+                    while connection.recv(4096):
+                        pass
+            except (TimeoutError, ssl.SSLError):  # many servers say nothing, or end TLS without a word
+                return
+            except OSError as error:
+                if error.errno:  # a reset says that not everything was read; 0: TLS ended without a word
+                    raise
 
 
 def _syslog_line(event: Event) -> bytes:
