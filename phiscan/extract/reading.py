@@ -18,8 +18,8 @@ from phiscan.extract.core.content import Content, Sink, TextFullError
 from phiscan.extract.core.file_type import declared_type, sniff, sniff_stream
 from phiscan.extract.core.magic_numbers import DOCX, ODF, PPTX, TEXT, XLSX
 from phiscan.extract.core.opening import open_source, read_source, segment_of
-from phiscan.extract.core.sensitivity_labels import OWN_PLACES, labels_in
 from phiscan.extract.registry import dispatch, read
+from phiscan.formats.sensitivity_labels import OWN_PLACES, labels_in
 from phiscan.model import OCR_PENDING, Document, FailReason, SourceFile
 from phiscan.sandbox.delivered_files import is_delivered
 

@@ -11,7 +11,7 @@ import pikepdf
 import pytest
 from openpyxl.packaging.custom import StringProperty
 
-from phiscan.extract.core.sensitivity_labels import MOST_LABELS
+from phiscan.formats.sensitivity_labels import MOST_LABELS
 from phiscan.model import Document
 
 Read = Callable[..., Document]

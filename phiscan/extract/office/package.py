@@ -18,11 +18,11 @@ from phiscan.extract.archives.zip_files import salvage
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import ZIP_DAMAGE, Content, Sink, mishap
 from phiscan.extract.core.prose import words_of
-from phiscan.extract.core.sensitivity_labels import label_properties
 from phiscan.extract.office.part_values import is_said, is_swept, part_values, targets
 from phiscan.extract.office.runs import fallback_lines, paragraphs_text
 from phiscan.extract.office.storage import unshown
 from phiscan.extract.structured.xml_parsing import PROLOGUE_BYTES, local_name, parse_damaged
+from phiscan.formats.sensitivity_labels import LABEL_LIST, label_properties
 from phiscan.model import FailReason
 
 # Parts that say how a document is drawn or kept together. Cells of workbooks are read by calamine.
@@ -49,7 +49,6 @@ _TITLE_WORDS = 4
 _LONG_NUMBER = re.compile(r"\d{6,}")
 _MOST_KEPT_BYTES = 16 * 1024**2  # of unpacked parts; one beyond is unpacked again
 _DRAWN = re.compile(r"(?:^|/)diagrams/drawing", re.IGNORECASE)
-_LABELS = "docmetadata/labelinfo.xml"
 _THUMBNAIL = re.compile(r"thumbnail[^/]*\.[ew]mf$", re.IGNORECASE)
 _MOST_BYTES = 32 * 1024**2  # of one part
 _MOST_VALUES = 100_000
@@ -224,10 +223,9 @@ def properties_text(package: Package) -> str:
     """
     lines = []
     for name in package.names:
-        if name.lower() == _LABELS and not package.content.locator and package.n_bytes(name) <= _MOST_BYTES:
+        if name.lower() == LABEL_LIST and not package.content.locator:
             with package.sink.part(package.content.place(name)):
-                root, _ = parse_damaged(package.look(name))
-                package.sink.label_properties += [] if root is None else [label_properties(root)]
+                package.sink.label_properties += label_properties(package.look(name))
         if not name.startswith(("docProps/", "docprops/")) or not name.endswith(".xml"):
             continue
         root = package.parse(name)

@@ -13,7 +13,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from phiscan.extract.core.sensitivity_labels import MOST_LABELS, is_label
+from phiscan.formats.sensitivity_labels import MOST_LABELS, is_label
 from phiscan.model import FailReason, FileResult, Outcome, PatientCheck, Reason, SourceFile, StoredFinding
 from phiscan.sandbox.answers import technical
 from phiscan.store.identity import MOST_WORDS, N_WORD_BYTES, is_shape

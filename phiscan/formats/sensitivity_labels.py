@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+
+from lxml import etree
 
 from phiscan.model import Label
 
@@ -19,6 +20,8 @@ _FIELDS = re.compile(r"^(?:MSIP_Label_|msip_labels:).*", re.MULTILINE | re.IGNOR
 _NAME = re.compile(r"[^\W\d_](?!.*\d{4})[\w &()/+.,:;'\u2019\u2013\\-]{0,79}")
 _YES = {"1", "true"}
 MOST_LABELS = 8  # of a file; an organization gives one
+LABEL_LIST = "docmetadata/labelinfo.xml"  # part of an office document, in lower case
+_MOST_BYTES = 1024**2  # of a list or of XMP
 OWN_PLACES = ("#properties", "#metadata", "#headers")
 """Locators of the properties of the file itself, not of a member or an attachment."""
 
@@ -58,14 +61,19 @@ def is_label(label: Label) -> bool:
     return re.fullmatch(_ID, label[0]) is not None and label[1] in {"", label_name(label[1])}
 
 
-def label_properties(root: Any) -> str:
-    """Return the properties of labels in the list of an office document, or in the XMP of a PDF, as lines."""
-    lines = []
-    for element in root.iter("{*}*"):
+def label_properties(data: bytes) -> list[str]:
+    """Return the properties of labels in the list of an office document or the XMP of a PDF, as lines."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=True)
+    lines: list[str] = []
+    try:
+        root = etree.fromstring(data if len(data) <= _MOST_BYTES else b"", parser)
+    except etree.XMLSyntaxError:  # no XML at all
+        return lines
+    for element in () if root is None else root.iter("{*}*"):
         if element.tag.endswith("}label"):
             stands = element.get("enabled") in _YES and element.get("removed") not in _YES
             lines.append(f"MSIP_Label_{element.get('id', '').strip('{}')}_Enabled: {stands}")
         named = [(element.tag, element.text or ""), *element.items()]
         fields = ((name.rpartition("}")[2], " ".join(value.split())) for name, value in named)
         lines += [f"{name}: {value}" for name, value in fields if name.startswith("MSIP_Label_")]
-    return "\n".join(lines)
+    return lines
