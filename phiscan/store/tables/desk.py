@@ -142,10 +142,12 @@ work_tally = table(
 
 push_delivery = table(
     "push_delivery",
-    key("receiver", "", "name of the receiver in phiscan.toml", sa.Text),
-    key("kind", "", "findings, decisions, scans, incidents or confirmed", sa.Text),
-    key("item", "", "what was sent: a file and its content, a scan and its status, ...", sa.Text),
+    row_id("number of the delivery"),
+    column("receiver", SafeText, "name of the receiver in phiscan.toml"),
+    column("kind", sa.Text, "findings, decisions, scans, incidents or confirmed"),
+    column("item", sa.Text, "what was sent: a file and its content, a scan and its status, ..."),
     column("sent", UtcTime, "when the receiver took it"),
+    sa.UniqueConstraint("receiver", "kind", "item"),
     comment="What each receiver of ``[[push]]`` was sent, so that nothing is sent twice.",
 )
 
