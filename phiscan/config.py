@@ -146,7 +146,24 @@ class OrganizationTable:
     contact: str = ""  # who answers the regulator: name, telephone, address
     jurisdictions: tuple[str, ...] = ()
     departments_file: str = ""  # CSV: folder, department
+    confirmed_label: str = ""  # name or id of the sensitivity label that a confirmed file should carry
     definition_file: str = ""  # text shown beside the verdict: what counts as PHI, with examples
+
+
+@dataclass(frozen=True, slots=True)
+class PushTable:
+    """One table ``[[push]]``: a receiver of events, or of tickets if it has a template."""
+
+    to: str = ""  # syslog+tls://, syslog+tcp://, syslog+udp://, hec+https://, https:// or mailto:
+    name: str = ""  # in messages, and for what was sent; "" = scheme and server of ``to``
+    what: tuple[str, ...] = ()  # "" = findings and scans; with a template: incidents
+    form: str = "ocsf"  # or "cef"
+    template: str = ""  # file with the text of a ticket
+    paths: bool = False  # whether names of files and folders are sent
+    token_file: str = ""  # mode 0600; "" = PHISCAN_PUSH_<NAME>_TOKEN
+    secret_file: str = ""  # of a webhook's signature; mode 0600
+    ca_file: str = ""  # instead of the system's certificate authorities
+    allow_unencrypted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +320,7 @@ class Config:
     organization: OrganizationTable = field(default_factory=OrganizationTable)
     pace: RateLimitTable = field(default_factory=RateLimitTable)
     patients: PatientsTable = field(default_factory=PatientsTable)
+    push: tuple[PushTable, ...] = ()
     retention: RetentionTable = field(default_factory=RetentionTable)
     schedule: Mapping[str, ScheduleTable] = field(default_factory=dict)
     shares: SharesTable = field(default_factory=SharesTable)
@@ -444,7 +462,12 @@ def _known(kind: Any) -> dict[str, Any]:
 
 
 def _is_table(wanted: Any) -> bool:
-    return is_dataclass(wanted) or get_origin(wanted) is Mapping
+    return is_dataclass(wanted) or get_origin(wanted) is Mapping or _of_list(wanted) not in {None, str}
+
+
+def _of_list(wanted: Any) -> Any:
+    """Return the type of the tables in an array of tables; None = it is none."""
+    return get_args(wanted)[0] if get_origin(wanted) is tuple else None
 
 
 def _tables(kind: Any) -> dict[str, Any]:
@@ -466,12 +489,20 @@ def _take(where: str, raw: Mapping[str, Any], kind: Any) -> dict[str, Any]:
 
 def _nearest(name: str, known: Mapping[str, Any]) -> str:
     """Return the known name that is most like a name, else the same name of another table; "" = none."""
-    tables = ((table, one) for table, one in _tables(Config).items() if get_origin(one) is not Mapping)
+    tables = (
+        (table, _of_list(one) or one)
+        for table, one in _tables(Config).items()
+        if get_origin(one) is not Mapping
+    )
     elsewhere = [f"{table}.{name}" for table, one in tables if name in _known(one)]
     return next(iter([*get_close_matches(name.lower(), known, n=1), *elsewhere]), "")
 
 
 def _convert(where: str, value: Any, wanted: Any) -> Any:
+    if _is_table(of_list := _of_list(wanted)):
+        if not isinstance(value, list):
+            _refuse(where, f"tables [[{where.rpartition(' ')[2]}]]")
+        return tuple(_convert(f"{where}[{number}]", one, of_list) for number, one in enumerate(value, 1))
     if _is_table(wanted):
         if not isinstance(value, Mapping):
             _refuse(where, f"a table [{where.rpartition(' ')[2]}]")

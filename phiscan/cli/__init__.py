@@ -37,6 +37,7 @@ _SUMMARIES = {
     "patients": "Match files with the organization's own patients, by keyed hashes of their list.",
     "audit": "Check the log of every decision and assignment.",
     "db": "Maintain the review database: migrate, back up, restore, purge, rotate its key.",
+    "push": "Send events and tickets that wait to the receivers of [[push]] in phiscan.toml.",
     "serve": "Serve the review pages and the REST API, until stopped with Ctrl-C.",
     "users": "Create and change the accounts of the desk's users.",
     "report": "Write the audit pack of a scan: report.html, the same as PDF, report.json, CSV tables, plots.",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from phiscan.extract.reading import extract, extract_bytes, identify
 
 # Part of what decides whether a file is read again: raise it whenever the text of some format changes.
-VERSION = "22"
+VERSION = "23"
 __all__ = ["VERSION", "available_readers", "extract", "extract_bytes", "identify"]
 
 

@@ -19,6 +19,7 @@ from phiscan.extract.core.file_type import declared_type, sniff, sniff_stream
 from phiscan.extract.core.magic_numbers import DOCX, ODF, PPTX, TEXT, XLSX
 from phiscan.extract.core.opening import open_source, read_source, segment_of
 from phiscan.extract.registry import dispatch, read
+from phiscan.formats.sensitivity_labels import OWN_PLACES, labels_in
 from phiscan.model import OCR_PENDING, Document, FailReason, SourceFile
 from phiscan.sandbox.delivered_files import is_delivered
 
@@ -323,6 +324,7 @@ def _collect(sink: Sink, read_it: Callable[[], None]) -> None:
 
 
 def _document(sink: Sink, media_type: str, content_hash: str, name: str) -> Document:
+    about = (sink.text_of(at) for at, part in enumerate(sink.segments) if part.locator in OWN_PLACES)
     return Document(
         text=sink.text(),
         segments=tuple(sink.segments),
@@ -332,4 +334,5 @@ def _document(sink: Sink, media_type: str, content_hash: str, name: str) -> Docu
         declared_type=declared_type(name, media_type),
         n_chars_unread=sink.n_chars_unread,
         members=sink.members,
+        labels=labels_in([*about, *sink.label_properties]),
     )

@@ -326,6 +326,10 @@ class UnreadPart:
         return self.reason is FailReason.SAMPLED
 
 
+Label = tuple[str, str]
+"""A sensitivity label of the organization: its id, and its name or ""."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """The text of one file with the origin of each part; segments are in text order."""
@@ -339,6 +343,7 @@ class Document:
     n_chars_unread: int = 0  # estimated number of characters that were left out of a long text
     members: tuple[str, ...] = ()  # locators of the members of a container, also of those without text
     sampled_rows: tuple[int, int] | None = None  # that of the file: its text is of rows drawn at random
+    labels: tuple[Label, ...] = ()  # sensitivity labels of the file itself
 
     def locate(self, offset: int) -> str:
         """Return the locator of the segment with the code point at ``offset``."""
@@ -579,6 +584,7 @@ class FileResult:
     by_name: bool = False  # referred by the names of file, folder or member alone, whatever the outcome
     language: str = ""  # of its text, ISO 639; "" = none, or not read
     covered: bool = True  # whether the language or script of all its text is read
+    labels: tuple[Label, ...] = ()  # sensitivity labels that it carries; no input of the decision
 
     @classmethod
     def of_unopened(cls, source: SourceFile) -> Self:

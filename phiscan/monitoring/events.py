@@ -10,6 +10,7 @@ Sources: ArcSight, Common Event Format, version 23 and later; OCSF, dictionary a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -21,17 +22,30 @@ from phiscan.visible import json_text, visible
 
 SCHEMA: Final = "1.4.0"
 _STATUS: Final = {None: (1, "New"), Verdict.NOT_PHI: (3, "Suppressed")}  # else under review
+_ACTIVITY: Final = {True: (1, "Create"), False: (2, "Update")}  # no verdict yet, or one
 _SCAN_ACTIVITY: Final = {"complete": (2, "Completed"), "stopped": (3, "Cancelled")}  # else begun
 
 
-def cef_finding(row: FileRecord, now: datetime) -> str:
-    """Return the CEF event of one referred file."""
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """What tells an event and its file from all others, for a receiver; "" = it is not said."""
+
+    event: str = ""
+    file: str = ""  # keyed hash of its path
+
+
+NO_IDS: Final = Ids()
+
+
+def cef_finding(row: FileRecord, now: datetime, ids: Ids = NO_IDS) -> str:
+    """Return the CEF event of one referred or decided file."""
     name = row.path.rpartition("/")[2]
     return _line(
         "phi.referred",
         "File probably holds personal health information",
         8,
         {
+            **_cef_ids(ids),
             "rt": _milliseconds(now),
             "externalId": row.file_id,
             "fname": name,
@@ -52,13 +66,14 @@ def cef_finding(row: FileRecord, now: datetime) -> str:
     )
 
 
-def cef_scan(summary: ScanSummary, now: datetime) -> str:
+def cef_scan(summary: ScanSummary, now: datetime, ids: Ids = NO_IDS) -> str:
     """Return the CEF event of one scan: counts, without folders."""
     return _line(
         f"scan.{summary.status}",
         "Scan of a file share",
         2,
         {
+            **_cef_ids(ids),
             "rt": _milliseconds(now),
             "externalId": summary.scan,
             "outcome": summary.status,
@@ -70,6 +85,11 @@ def cef_scan(summary: ScanSummary, now: datetime) -> str:
             "cn3": sum(summary.failed.values()),
         },
     )
+
+
+def _cef_ids(ids: Ids) -> dict[str, str]:
+    uid = {"cs3Label": "event", "cs3": ids.event} if ids.event else {}
+    return uid | ({"fileId": ids.file} if ids.file else {})
 
 
 def _line(signature: str, name: str, severity: int, extension: Mapping[str, object]) -> str:
@@ -91,12 +111,12 @@ def _value(value: object) -> str:
     return visible(str(value)).replace("\\", "\\\\").replace("=", "\\=")
 
 
-def ocsf_finding(row: FileRecord, now: datetime) -> dict[str, Any]:
-    """Return the OCSF event of one referred file; its ``uid`` never changes."""
+def ocsf_finding(row: FileRecord, now: datetime, ids: Ids = NO_IDS) -> dict[str, Any]:
+    """Return the OCSF event of one referred or decided file; the ``uid`` of its finding never changes."""
     status_id, status = _STATUS.get(row.verdict, (2, "In Progress"))
     path = PurePosixPath(visible(row.root)) / visible(row.path)
     return {
-        **_ocsf_header(2006, "Data Security Finding", "Findings", (1, "Create"), now),
+        **_ocsf_header(2006, "Data Security Finding", "Findings", _ACTIVITY[row.verdict is None], now, ids),
         "severity_id": 4,
         "severity": "High",
         "status_id": status_id,
@@ -125,6 +145,7 @@ def ocsf_finding(row: FileRecord, now: datetime) -> dict[str, Any]:
             "size": row.size,
             "type_id": 1,
             "type": "Regular File",
+            **({"uid": ids.file} if ids.file else {}),
         },
         "unmapped": {
             "identifiers": list(row.vector.names),
@@ -137,11 +158,11 @@ def ocsf_finding(row: FileRecord, now: datetime) -> dict[str, Any]:
     }
 
 
-def ocsf_scan(summary: ScanSummary, now: datetime) -> dict[str, Any]:
+def ocsf_scan(summary: ScanSummary, now: datetime, ids: Ids = NO_IDS) -> dict[str, Any]:
     """Return the OCSF event of one scan: counts, without folders."""
     activity = _SCAN_ACTIVITY.get(summary.status, (1, "Started"))
     event: dict[str, Any] = {
-        **_ocsf_header(6007, "Scan Activity", "Application Activity", activity, now),
+        **_ocsf_header(6007, "Scan Activity", "Application Activity", activity, now, ids),
         "severity_id": 1,
         "severity": "Informational",
         "scan": {"uid": str(summary.scan), "name": "phiscan", "type_id": 0, "type": "Unknown"},
@@ -162,8 +183,8 @@ def ocsf_scan(summary: ScanSummary, now: datetime) -> dict[str, Any]:
     return event
 
 
-def _ocsf_header(
-    uid: int, name: str, category: str, activity: tuple[int, str], now: datetime
+def _ocsf_header(  # noqa: PLR0917 (the fields that every event has)
+    uid: int, name: str, category: str, activity: tuple[int, str], now: datetime, ids: Ids
 ) -> dict[str, Any]:
     product = {"name": "phiscan", "vendor_name": "phiscan", "version": __version__}
     return {
@@ -176,7 +197,11 @@ def _ocsf_header(
         "type_uid": 100 * uid + activity[0],
         "type_name": f"{name}: {activity[1]}",
         "time": _milliseconds(now),
-        "metadata": {"version": SCHEMA, "product": product},
+        "metadata": {
+            "version": SCHEMA,
+            "product": product,
+            **({"uid": ids.event} if ids.event else {}),
+        },
     }
 
 
@@ -186,11 +211,11 @@ def _milliseconds(moment: datetime) -> int:
 
 # Form -> the line of one referred file, and the line of one scan.
 EVENTS: Final[
-    dict[str, tuple[Callable[[FileRecord, datetime], str], Callable[[ScanSummary, datetime], str]]]
+    dict[str, tuple[Callable[[FileRecord, datetime, Ids], str], Callable[[ScanSummary, datetime, Ids], str]]]
 ] = {
     "cef": (cef_finding, cef_scan),
     "ocsf": (
-        lambda row, now: json_text(ocsf_finding(row, now)),
-        lambda summary, now: json_text(ocsf_scan(summary, now)),
+        lambda row, now, ids: json_text(ocsf_finding(row, now, ids)),
+        lambda summary, now, ids: json_text(ocsf_scan(summary, now, ids)),
     ),
 }

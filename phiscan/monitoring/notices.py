@@ -1,4 +1,4 @@
-"""Notifications after a scan: a metrics file, an e-mail, a webhook, with counts and a link only.
+"""After a scan: a metrics file, an e-mail, a webhook, with counts and a link only; events to receivers.
 
 A failure to send one is reported, and does not change the result of the scan.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from phiscan.config import Config, NotifyTable, require
 from phiscan.errors import ConfigError
 from phiscan.monitoring.heads import Heads, free_file, read_heads, send_all
 from phiscan.monitoring.mail import Mail, send_mail, send_text
+from phiscan.monitoring.receivers import Receiver, read_receivers
 from phiscan.monitoring.webhook import Webhook, is_protected, post
 from phiscan.review.store import ScanSummary, Store
+from phiscan.store.identity import load_key
 
 WHEN = ("always", "attention")
 SMTP_PASSWORD = "PHISCAN_SMTP_PASSWORD"  # noqa: S105 (the name of a variable)
@@ -33,6 +36,8 @@ class Notices:
     mail: Mail | None = None
     webhook: Webhook | None = None
     heads: Heads = field(default_factory=Heads)
+    receivers: tuple[Receiver, ...] = ()
+    home: Path = Path()  # with the key of the hashes
 
     def send(self, store: Store, summary: ScanSummary) -> Iterator[str]:
         """Send them all; yield a line for each that could not be sent."""
@@ -50,6 +55,11 @@ class Notices:
                 channels.append(("webhook", lambda: post(webhook, counts)))
         yield from send_all(channels)
         yield from self.heads.send(store, summary.scan)
+        if self.receivers:
+            from phiscan.monitoring.push import AFTER_SCAN_S, failures, push  # noqa: PLC0415 (as above)
+
+            given: Any = {"home": self.home, "now": datetime.now(UTC), "limit_s": AFTER_SCAN_S}
+            yield from failures(push(store, self.receivers, load_key(self.home / "key"), **given))
 
 
 def needs_attention(summary: ScanSummary) -> bool:
@@ -85,6 +95,8 @@ def read_notices(config: Config) -> Notices:
         metrics_file=Path(table.metrics_file) if table.metrics_file else None,
         mail=_mail(table, table.mail_to, where) if table.mail_to else None,
         webhook=_webhook(table, where) if table.webhook_url else None,
+        receivers=read_receivers(config, lambda to: _mail(table, to, where)),
+        home=config.home,
         heads=read_heads(config, mail_of=lambda to: partial(send_text, _mail(table, to, where))),
     )
 

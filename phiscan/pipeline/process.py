@@ -108,7 +108,13 @@ def _examined(  # noqa: PLR0917 (a file on its way through one process)
         examination = replace(examination, decision=decided)
     result = _keep(source, named, examination, engine, detail)
     is_by_name = examination.decision.case == PATH_CASE
-    return replace(result, by_name=is_by_name, language=language.code, covered=language.covered)
+    return replace(
+        result,
+        by_name=is_by_name,
+        language=language.code,
+        covered=language.covered,
+        labels=document.labels,
+    )
 
 
 def _by_name(result: FileResult, members: tuple[str, ...], engine: Engine) -> FileResult:

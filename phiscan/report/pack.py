@@ -124,6 +124,7 @@ FILE_COLUMNS: Mapping[str, Callable[[FileRecord, Names], Any]] = {
     "findings": lambda one, _: one.n_findings,
     "detectors": lambda one, _: " ".join(name for name, is_phi in one.detectors if is_phi),
     "unread_parts": lambda one, _: sum(not part.is_sampled for part in one.unread),
+    "labels": lambda one, _: "; ".join(visible(name or number) for number, name in one.labels),
     "verdict": lambda one, _: one.verdict,
     "reviewer": lambda one, _: visible(one.reviewer),
 }

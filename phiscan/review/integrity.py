@@ -310,6 +310,7 @@ class NotCovered:
 
 NOT_COVERED = (
     NotCovered("near_group", "everything", "computed again from the signatures at the end of each scan"),
+    NotCovered("push_delivery", "everything", "what receivers were sent, not what was found"),
     NotCovered("saved_view", "everything", "filters that a person saved"),
     NotCovered("sign_in_attempt", "everything", "for the limits of sign-ins; the audit log has the attempts"),
     NotCovered("sign_in_flow", "everything", "hashes of secrets that only the browser has, for minutes"),

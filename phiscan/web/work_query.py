@@ -151,6 +151,7 @@ _FILTERS: Mapping[str, tuple[str, Callable[[str, str], Any], str]] = {
     "hidden": ("suppressed", _flag, "1 = only what suppressions hide"),
     "text": ("text", _text, "anywhere in the path"),
     "tag": ("tag", lambda _name, value: value.casefold(), "has this tag"),
+    "label": ("label", _text, "carries the sensitivity label of this name or id"),
 }
 FIELDS: Mapping[str, str] = {
     **{name: what for name, (_field, _read, what) in _FILTERS.items()},

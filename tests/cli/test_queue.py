@@ -35,6 +35,7 @@ def test_export_gives_the_objects_of_the_contract(scanned: Path) -> None:
         "language": None,
         "covered": True,
         "by_name": False,
+        "labels": [],
         "verdict": None,
         "reviewer": None,
     }

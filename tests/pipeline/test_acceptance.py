@@ -60,6 +60,8 @@ RESULT = FileResult(SOURCE, Outcome.SCREENED, media_type="text", content_hash=HA
         {"findings": (replace(FINDING, identity="Okafor"),)},
         {"findings": (replace(FINDING, locator="x" * 100_001),)},
         {"media_type": "Amara Okafor"},
+        {"labels": (("Okafor", "Secret"),)},
+        {"labels": (("2096f6a2-d2f7-48be-b329-b73aaa526e5d", "Okafor, 1961-02-03"),)},
         {"unread": (UnreadPart("x" * 100_001, FailReason.CORRUPT),)},
     ],
 )

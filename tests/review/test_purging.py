@@ -267,7 +267,7 @@ def test_equal_rows_have_the_same_digest_on_every_database(store: Store, tmp_pat
     assert tmp_path
 
 
-DIGEST = "8b32f95e8fa1ed79559da1ac1bfa50f17e30ace1661259c0521e5052b3376611"
+DIGEST = "31b6390ed349abde3a156181c930e6012de62f0b0936c6be80fb04f69ae3e7c2"
 
 
 def test_removed_rows_cannot_be_removed_by_anyone_else_afterwards(store: Store, url: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from phiscan.errors import InputError
 from phiscan.model import PiiVector, Referral, Verdict
 from phiscan.review.store import Store
-from phiscan.review.worklist.model import risk_of
+from phiscan.review.worklist.model import WorkFilter, risk_of
 from tests.review.results import IDENTIFYING, NOW, SHARE, clear, later, referred, scan
 
 
@@ -40,6 +40,18 @@ def test_filters_by_verdict(store: Store) -> None:
     assert paths(store, verdicts=[Verdict.PHI, None]) == ["c/referral.txt", "a/letter.txt"]  # undecided first
     assert paths(store, verdicts=[Verdict.UNSURE]) == []
     assert store.queue_size(verdicts=[None]) == 1
+
+
+def test_filters_by_sensitivity_label_except_what_is_reviewed_blind(store: Store) -> None:
+    label = ("2096f6a2-d2f7-48be-b329-b73aaa526e5d", "Très secret")
+    scan(store, [replace(referred("a.txt"), labels=(label,)), referred("b.txt"), clear("c.txt")])
+    for words in label:
+        (found,) = store.queue(wanted=WorkFilter(label=words))
+        assert (found.path, found.labels) == ("a.txt", (label,))
+        assert store.desk.size(WorkFilter(label=words), viewer="ada", now=NOW) == 1
+    assert store.queue(wanted=WorkFilter(label="secret")) == []
+    store.desk.draw_sample(n_queued=2, n_unreferred=0, by="ada", now=NOW)
+    assert store.desk.size(WorkFilter(label=label[1]), viewer="ada", now=NOW) == 0
 
 
 def test_keeps_the_queue_of_one_share_while_another_is_scanned(store: Store) -> None:

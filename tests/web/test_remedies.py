@@ -17,7 +17,7 @@ import pytest
 from blake3 import blake3
 from fastapi import FastAPI
 
-from phiscan.config import config_of
+from phiscan.config import OrganizationTable, config_of
 from phiscan.errors import ConfigError, ConflictError, InputError
 from phiscan.model import FileResult, Verdict
 from phiscan.review.accounts.users import Role
@@ -180,6 +180,28 @@ def test_a_script_of_the_chosen_files_is_sent_and_logged(
     logged = store.users.log(action="export").entries
     assert [one.details["value"] for one in logged] == ["phiscan-move.ps1", "phiscan-restrict.sh"]
     assert browser("auditor").client.post("/tasks/script", data=form, headers=OWN).status_code == 403
+
+
+def test_the_list_and_the_script_say_which_label_a_file_has_and_which_is_expected(
+    browser: Visit, app: FastAPI, store: Store, on_disk: dict[str, int], tmp_path: Path
+) -> None:
+    label = ("2096f6a2-d2f7-48be-b329-b73aaa526e5d", "Secret <1>")
+    share, name = tmp_path / "share", "a b.txt"
+    same = referred(name, root=bytes(share), content=blake3(name.encode()).hexdigest())
+    same = replace(same, source=replace(same.source, mode=0o100644), labels=(label,))
+    scan(store, [same], root=bytes(share), minutes=10, unchanged=["$(x).txt"])
+    client = browser("reviewer").client
+    assert "label now: Secret &lt;1&gt;" in client.get("/tasks").text
+    assert "Secret &lt;1&gt;" in client.get(f"/items/{on_disk[name]}").text
+    desk = app.state.desk
+    config = replace(desk.config, organization=OrganizationTable(confirmed_label="X"))
+    app.state.desk = replace(desk, config=config)
+    page = client.get("/tasks").text
+    assert page.count("expected: X") == 2
+    assert "label now: none" in page
+    form = {"action": "restrict", "kind": "sh", "file": list(on_disk.values())}
+    script = client.post("/tasks/script", data=form, headers=OWN).text
+    assert f"# {on_disk[name]}: label now 'Secret <1>'; label expected 'X'" in script
 
 
 def test_a_folder_gets_an_owner_who_sees_its_files(

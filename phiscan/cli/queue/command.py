@@ -26,7 +26,7 @@ from phiscan.cli.queue.explain import ITEM_FIELDS, detail_json, explain, item_li
 from phiscan.config import Config
 from phiscan.errors import InputError
 from phiscan.model import EntityType, FileResult, Outcome, Referral, Verdict
-from phiscan.monitoring.events import EVENTS
+from phiscan.monitoring.events import EVENTS, NO_IDS
 from phiscan.review.store import FileRecord, Store
 from phiscan.review.worklist.model import WorkFilter, cell, record_json
 from phiscan.visible import safe_cell, visible
@@ -131,7 +131,7 @@ DETECTORS = ("patterns", "names", "text")
 _FIELDS = (
     *("path", "outcome", "reason", "decision", "pii", "hamming", "health", "people", "people_interval"),
     *("findings", "detectors", "detector_probability", "probability", "second_look"),
-    *("language", "covered", "by_name", "verdict", "reviewer"),
+    *("language", "covered", "by_name", "labels", "verdict", "reviewer"),
 )
 
 
@@ -154,7 +154,9 @@ def _print_csv(rows: Iterable[FileRecord]) -> None:
     writer.writerow(columns)
     for row in rows:
         values = row_json(row)
-        values |= values["detectors"]
+        values |= values["detectors"] | {
+            "labels": "; ".join(one["name"] or one["id"] for one in values["labels"])
+        }
         writer.writerow([cell(values[name]) for name in columns])
 
 
@@ -162,7 +164,7 @@ def print_events(rows: Iterable[FileRecord], form: str) -> None:
     """Print the events (``ocsf`` or ``cef``) of files that were referred."""
     now = datetime.now(UTC)
     for row in rows:
-        click.echo(EVENTS[form][0](row, now))
+        click.echo(EVENTS[form][0](row, now, NO_IDS))
 
 
 def read_filter(given: Mapping[str, str | None]) -> WorkFilter | None:
@@ -175,6 +177,7 @@ def read_filter(given: Mapping[str, str | None]) -> WorkFilter | None:
         owner=given["owner"] or "",
         assignee=given["assignee"],
         text=given["text"] or "",
+        label=given["label"] or "",
     )
     return None if wanted == WorkFilter() else wanted
 
@@ -240,6 +243,7 @@ def queue() -> None:
 @click.option("--owner", default="", help="Only files of this owner, by name or number.")
 @click.option("--assignee", help='Only files that this person shall decide; "" = nobody.')
 @click.option("--text", default="", help="Only files with this text anywhere in the path.")
+@click.option("--label", default="", help="Only files with the sensitivity label of this name or id.")
 @_scan_option
 @answers
 @click.pass_obj

@@ -75,7 +75,7 @@ ITEM_FIELDS = (
 N_READERS = 12  # readers listed; a domain's list has hundreds
 _DETAIL_FIELDS = (
     *("blind", "outcome", "reason", "mode", "uid", "owner", "readers", "reader_count", "mtime_ns"),
-    *("content_hash", "characters", "health_distance", "found", "terms", "unread", "openings"),
+    *("content_hash", "characters", "health_distance", "labels", "found", "terms", "unread", "openings"),
 )
 N_TERMS = 12  # health terms listed; a long document has a hundred
 _DETECTOR_WORDS = {True: "PHI", False: "not PHI"}
@@ -102,6 +102,9 @@ def explain(record: FileRecord, *, limit: int, missed_file_cost: float) -> Itera
         return
     from phiscan.decision.reasons import sentences  # noqa: PLC0415 (imports the recognizers: half a second)
 
+    if record.labels:
+        named = ", ".join(f"{visible(name)} ({number})" if name else number for number, name in record.labels)
+        yield f"  Sensitivity label: {named}; no reason of the decision"
     if record.detail:
         yield f"  Note: {visible(record.detail)}."
     yield f"\nDecision: {record.referral}. {CASES.get(record.case, record.case).capitalize()}."

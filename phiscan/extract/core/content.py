@@ -264,6 +264,7 @@ class Sink:
         self.unread: list[UnreadPart] = []  # so far
         self.n_chars = 0  # code points so far
         self.n_members = 0  # of containers, so far
+        self.label_properties: list[str] = []  # of the file itself, that are no text of it
         self._texts: list[str] = []  # of the segments
         self._member_bytes = 0
         self._pictures: set[bytes] = set()

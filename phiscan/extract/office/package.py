@@ -22,6 +22,7 @@ from phiscan.extract.office.part_values import is_said, is_swept, part_values, t
 from phiscan.extract.office.runs import fallback_lines, paragraphs_text
 from phiscan.extract.office.storage import unshown
 from phiscan.extract.structured.xml_parsing import PROLOGUE_BYTES, local_name, parse_damaged
+from phiscan.formats.sensitivity_labels import LABEL_LIST, label_properties
 from phiscan.model import FailReason
 
 # Parts that say how a document is drawn or kept together. Cells of workbooks are read by calamine.
@@ -222,6 +223,9 @@ def properties_text(package: Package) -> str:
     """
     lines = []
     for name in package.names:
+        if name.lower() == LABEL_LIST and not package.content.locator:
+            with package.sink.part(package.content.place(name)):
+                package.sink.label_properties += label_properties(package.look(name))
         if not name.startswith(("docProps/", "docprops/")) or not name.endswith(".xml"):
             continue
         root = package.parse(name)

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+import pikepdf
+
 from phiscan.extract.core.content import Content, Sink
+from phiscan.formats.sensitivity_labels import label_properties
 from phiscan.model import FailReason
 
 _MAX_ANNOTATIONS = 20_000  # of one page; entries of an outline
@@ -44,8 +47,6 @@ def read_page_extras(content: Content, sink: Sink, page: Any, index: int) -> Non
 
 def annotations_of(page: Any) -> list[Any]:
     """Return the dictionaries of a page's annotations."""
-    import pikepdf  # noqa: PLC0415 (heavy)
-
     found = _items(page.get("/Annots"))
     return [annotation for annotation in found if isinstance(annotation, pikepdf.Dictionary)]
 
@@ -60,8 +61,6 @@ def has_appearance(page: Any) -> bool:
 
 def read_extras(content: Content, sink: Sink, pdf: Any) -> None:
     """Add XFA values, scripts, the outline, the metadata and every attachment of an opened PDF."""
-    import pikepdf  # noqa: PLC0415 (heavy)
-
     with sink.part(content.place("xfa"), *_DAMAGE):
         _read_xfa(content, sink, pdf)
     with sink.part(content.place("scripts"), *_DAMAGE):
@@ -78,6 +77,8 @@ def read_extras(content: Content, sink: Sink, pdf: Any) -> None:
     with sink.part(content.place("properties"), *_DAMAGE):
         about = [(str(key)[1:], text_of(value)) for key, value in pdf.docinfo.items()]
         sink.add("\n".join(f"{key}: {text}" for key, text in about if text), content.place("properties"))
+        if isinstance(metadata := pdf.Root.get("/Metadata"), pikepdf.Stream) and not content.locator:
+            sink.label_properties += label_properties(bytes(metadata.read_bytes()))
     with sink.part(content.place("attachments"), *_DAMAGE):
         names = list(pdf.attachments)[: sink.limits.member_count]
         for number, name in enumerate(names, 1):
@@ -102,8 +103,6 @@ def _read_xfa(content: Content, sink: Sink, pdf: Any) -> None:
 
     A form is kept in packets, each with a name, or as one document without one that holds them all.
     """
-    import pikepdf  # noqa: PLC0415 (heavy)
-
     from phiscan.extract.structured.xml_markup import labelled_text, part_of  # noqa: PLC0415 (lxml)
 
     form = pdf.Root.get("/AcroForm", {}).get("/XFA")
@@ -118,8 +117,6 @@ def _read_xfa(content: Content, sink: Sink, pdf: Any) -> None:
 
 def _titles(root: Any) -> Iterator[str]:
     """Yield the titles of an outline, each entry before those within it."""
-    import pikepdf  # noqa: PLC0415 (heavy)
-
     pending, seen = [root], set()
     while pending:
         item = pending.pop()
@@ -149,8 +146,6 @@ def _names(field: Any) -> list[str]:
 
 def _items(value: Any) -> list[Any]:
     """Return the items of an array; of anything else none."""
-    import pikepdf  # noqa: PLC0415 (heavy)
-
     return list(value) if isinstance(value, pikepdf.Array) else []
 
 
@@ -161,8 +156,6 @@ def _last(option: Any) -> Any:
 
 def text_of(value: Any) -> str:
     """Return the text of a string, name, stream or array of an opened PDF; empty for anything else."""
-    import pikepdf  # noqa: PLC0415 (heavy)
-
     if isinstance(value, pikepdf.Array):
         text = "\n".join(filter(None, map(text_of, islice(value, _MOST_OPTIONS))))
     elif isinstance(value, pikepdf.Stream):

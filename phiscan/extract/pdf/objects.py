@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, BinaryIO
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import pikepdf
 import re2
 
 from phiscan.extract.core.content import CHUNK_BYTES, Content, Sink
@@ -99,8 +100,6 @@ class PdfString:
 @lru_cache(maxsize=1)
 def _pikepdf() -> Any:
     """Return the library, whose limits are set once."""
-    import pikepdf  # noqa: PLC0415 (heavy)
-
     pikepdf.settings.set_qpdf_limits(
         flate_max_memory=_MOST_UNPACKED,
         run_length_max_memory=_MOST_UNPACKED,
@@ -309,8 +308,6 @@ def with_pages(
         glyphs: streams, each with its resources.
         others: objects that the copy holds besides.
     """
-    import pikepdf  # noqa: PLC0415 (heavy)
-
     kids = list(pages)
     for stream, resources in glyphs:
         kids.append(
@@ -440,8 +437,6 @@ class Findings:
 
     def glyphs(self) -> list[tuple[Any, Any]]:
         """Return the streams of glyphs with their own resources, or those of the font that they draw."""
-        import pikepdf  # noqa: PLC0415 (heavy)
-
         owners = {}
         for font in self.of("font") if self.objects["glyphs"] else ():
             drawn = font.get("/CharProcs")

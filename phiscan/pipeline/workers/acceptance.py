@@ -3,7 +3,8 @@
 A worker that was taken over may return any values of the right types. The scanning process puts in the file
 that it sent, drops details and names that are no technical ones, and rejects results that would be recorded
 as a value, count for another file or stop the scan. Whether a result is true cannot be checked. Text of a
-worker's choice remains in locators, and, bounded, in the names of rules, labels and health concepts.
+worker's choice remains in locators, and, bounded, in the names of rules, labels, sensitivity labels and
+health concepts.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from phiscan.formats.sensitivity_labels import MOST_LABELS, is_label
 from phiscan.model import FailReason, FileResult, Outcome, PatientCheck, Reason, SourceFile, StoredFinding
 from phiscan.sandbox.answers import technical
 from phiscan.store.identity import MOST_WORDS, N_WORD_BYTES, is_shape
@@ -73,6 +75,8 @@ def _is_possible(source: SourceFile, result: FileResult) -> bool:
         and (not result.is_copy or f"{result.content_hash} {result.media_type}" in source.duplicates)
         and _MEDIA_TYPE.fullmatch(result.media_type) is not None
         and _LANGUAGE.fullmatch(result.language) is not None
+        and len(result.labels) <= MOST_LABELS
+        and all(map(is_label, result.labels))
         and all(
             is_shape(one.preview)
             and _HASH.fullmatch(one.identity)

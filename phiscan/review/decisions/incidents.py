@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext
-from phiscan.model import Verdict
+from phiscan.model import Label, Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import writing
 from phiscan.review.decisions.writing import checked_name, checked_text
@@ -440,11 +440,16 @@ class Task:
     note: str = ""
     until: date | None = None  # last day of an exception, past or to come
     why: str = ""  # reason of the exception
+    labels: tuple[Label, ...] = ()  # sensitivity labels that it carries now
 
     @property
     def is_open(self) -> bool:
         """Whether something is still to be done."""
         return self.state in {TaskState.OPEN, TaskState.OVERDUE}
+
+    def has_label(self, label: str) -> bool:
+        """Return whether it carries the sensitivity label of this name or id."""
+        return any(label in one for one in self.labels)
 
 
 def tasks(connection: sa.Connection, *, now: datetime, cleaned: bool = False) -> tuple[Task, ...]:
@@ -510,6 +515,7 @@ _CONFIRMED = (
         _now.c.mode.label("mode_now"),
         _now.c.content_hash.label("content_now"),
         _now.c.scan_id.label("scan_now"),
+        _now.c.labels,
         _access_now.c.readers.label("readers_now"),
         _complete.c.ended,
     )
@@ -574,4 +580,5 @@ def _task(row: Any, last: Mapping[str, IncidentEntry], assigned: Owners, now: da
         note=texts.get("note", ""),
         until=until,
         why=texts["exception"] if until else "",
+        labels=tuple((number, name) for number, name in row.labels),
     )

@@ -313,6 +313,7 @@ CODECS: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "detectors": (list, detectors_of),
     "detector_probabilities": (list, pairs_of),
     "finding_counts": (dict, lambda stored: tuple(stored.items())),
+    "labels": (list, lambda stored: tuple(map(tuple, stored))),
 }
 """How a field of a result is written, and how it is read."""
 

@@ -156,6 +156,7 @@ class WorkFilter:
     suppressed: bool = False  # show only suppressed items; otherwise only the others
     text: str = ""  # anywhere in the path, case-insensitive
     tag: str = ""
+    label: str = ""  # has a sensitivity label of this name or id
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +393,7 @@ FIELDS: Mapping[str, Callable[[FileRecord], Any]] = {
     "reader_count": lambda record: counted_json(record.reader_count),
     "tags": lambda record: list(record.tags),
     "openings": lambda record: None if record.blind else record.openings.to_json(),
+    "labels": lambda record: [{"id": number, "name": name} for number, name in record.labels],
     "risk": lambda record: None if record.blind else record.risk,
     "people": lambda record: None if record.referral is None else record.n_people,
     "findings": lambda record: None if record.referral is None else record.n_findings,

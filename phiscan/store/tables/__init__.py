@@ -14,6 +14,7 @@ from phiscan.store.tables.desk import model_activation as model_activation
 from phiscan.store.tables.desk import model_version as model_version
 from phiscan.store.tables.desk import near_group as near_group
 from phiscan.store.tables.desk import near_signature as near_signature
+from phiscan.store.tables.desk import push_delivery as push_delivery
 from phiscan.store.tables.desk import reveal as reveal
 from phiscan.store.tables.desk import sample_draw as sample_draw
 from phiscan.store.tables.desk import sample_frame as sample_frame

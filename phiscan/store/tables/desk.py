@@ -140,6 +140,17 @@ work_tally = table(
     comment="Counts of the review list, updated with it, so that pages need not count.",
 )
 
+push_delivery = table(
+    "push_delivery",
+    row_id("number of the delivery"),
+    column("receiver", SafeText, "name of the receiver in phiscan.toml"),
+    column("kind", sa.Text, "findings, decisions, scans, incidents or confirmed"),
+    column("item", sa.Text, "what was sent: a file and its content, a scan and its status, ..."),
+    column("sent", UtcTime, "when the receiver took it"),
+    sa.UniqueConstraint("receiver", "kind", "item"),
+    comment="What each receiver of ``[[push]]`` was sent, so that nothing is sent twice.",
+)
+
 near_signature = table(
     "near_signature",
     key("examination_id", "examination.id", "the examination"),

@@ -153,6 +153,7 @@ examination = table(
         "false: a part of its text is in a language or script that is not read, so it is not clean",
         default=sa.true(),
     ),
+    column("labels", CanonicalJson, "sensitivity labels that it carries, [[id, name], ...]", default="[]"),
     column("finding_counts", CanonicalJson, "number of findings of each type, {type: number}", default="{}"),
     column("risk", sa.Double, "order in the queue: people x kinds of identifiers x exposure x score"),
     one_of("outcome", (o.value for o in Outcome if o is not Outcome.UNCHANGED)),

@@ -52,6 +52,11 @@ def folder_of(task: Task) -> str:
     return place_words(task.root, task.path.rpartition("/")[0])
 
 
+def label_words(task: Task) -> str:
+    """Return the sensitivity labels that a file carries, by their names where these are known."""
+    return "; ".join(visible(name or number) for number, name in task.labels) or _("none")
+
+
 def _by_due(task: Task) -> tuple[bool, datetime, str, str]:
     return not task.is_open, task.due, task.root, task.path
 
@@ -72,6 +77,7 @@ FILTERS: tuple[Filter[Task], ...] = (
     Filter("owner", lazy_gettext("Owner"), lambda one: one.owner),
     Filter("assignee", lazy_gettext("Assigned to"), lambda one: one.assignee),
     Filter("folder", lazy_gettext("Folder"), folder_of, str),
+    Filter("label", lazy_gettext("Sensitivity label"), lambda one: label_words(one) if one.labels else ""),
 )
 ORDERS: tuple[Order[Task], ...] = (
     Order("due", lazy_gettext("due first"), _by_due),
@@ -106,6 +112,8 @@ def tasks(ctx: Ctx) -> Response:
         grouped={file: one for one in reversed(ctx.work.incidents()) for file in one.files},
         people=people_with(ctx) if ctx.may(Permission.EDIT_INCIDENT) else (),
         until=(ctx.now + UNTIL).date(),
+        expected_label=ctx.desk.config.organization.confirmed_label,
+        label_words=label_words,
     )
 
 
@@ -156,11 +164,17 @@ def make_script(
     for one in found:
         source = ctx.work.examined(one.file_id).source
         files.append((Target(one.file_id, os.fsencode(source.absolute), one.content_hash), source.root))
-    head = (
+    head: tuple[str, ...] = (
         f"phiscan: {action} {len(found)} confirmed files; {ctx.now:%Y-%m-%d %H:%M} UTC, {ctx.name!a}",
         "Read it before you run it. Without an option it is a dry run that changes nothing.",
         "It reads each file again, and leaves what has changed since it was confirmed.",
     )
+    if expected := ctx.desk.config.organization.confirmed_label:
+        head += tuple(
+            f"{one.file_id}: label now {label_words(one)!a}; label expected {expected!a}"
+            for one in found
+            if not one.has_label(expected)
+        )
     content = script(kind, action, hashed(files), to=to, head=head)
     return ctx.file(f"phiscan-{action}.{kind}", content)
 

@@ -1,0 +1,169 @@
+"""Send each receiver what it was not sent yet, in order, in batches; what fails is sent the next time.
+
+A batch is sent, then noted in the database: a program that is killed between the two sends it again, with the
+same ids. Nothing holds a value of a document or a reviewer's name. A file is its number and a keyed hash,
+unless the receiver has ``paths``, because a file's name may be a patient's.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import ssl
+import time
+import urllib.error
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from phiscan.errors import origin
+from phiscan.monitoring.events import EVENTS, Ids
+from phiscan.monitoring.outbox import KINDS, note_sent
+from phiscan.monitoring.receivers import Event, Receiver
+from phiscan.monitoring.webhook import retried
+from phiscan.review.decisions.incidents import Incident
+from phiscan.review.store import FileRecord, ScanSummary, Store
+from phiscan.store.identity import Key, keyed_hashes
+
+PATIENCE_S: Final = 8.0  # after which a receiver that fails is left until the next time
+PAUSE_S, _MOST_TRIES = 0.5, 10  # doubled after each attempt
+AFTER_SCAN_S: Final = 60.0  # for one receiver that takes everything; the rest goes at the next run
+_EVENT, _FILE = "PUSHED_EVENT", "PUSHED_FILE"  # types of the keyed hashes
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What one receiver was sent, by kind, what waits, and why; "" = nothing failed."""
+
+    receiver: str
+    sent: Mapping[str, int]
+    waiting: Mapping[str, int]
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of ``phiscan push --json``."""
+        given = {"sent": dict(self.sent), "waiting": dict(self.waiting)}
+        return {"receiver": self.receiver, **given, "problem": self.problem or None}
+
+
+def push(
+    store: Store,
+    receivers: Sequence[Receiver],
+    key: Key,
+    *,
+    home: Path,
+    now: datetime,
+    limit_s: float = float("inf"),
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Iterator[Pushed]:
+    """Send to each receiver, and yield what it was sent; one that fails costs no other one.
+
+    ``limit_s``: the time after which a receiver gets no further batch.
+    """
+    with _alone(home) as is_alone:
+        for receiver in receivers:
+            sent: Counter[str] = Counter(dict.fromkeys(receiver.kinds, 0))
+            problem = "" if is_alone else "another program of this home is sending"
+            until = clock() + limit_s
+            try:
+                for kind in receiver.kinds if is_alone else ():
+                    while clock() < until and (items := KINDS[kind](store, receiver.name, receiver.n_batch)):
+                        events = [
+                            _event(receiver, kind, item, read(), key, store, now) for item, read in items
+                        ]
+                        end = clock() + PATIENCE_S
+                        retried(
+                            partial(receiver.send, events),
+                            n_tries=_MOST_TRIES,
+                            pause_s=PAUSE_S,
+                            sleep=sleep,
+                            goes_on=lambda end=end: clock() < end,  # type: ignore[misc]
+                        )
+                        note_sent(store, receiver.name, kind, [item for item, _ in items], now)
+                        sent[kind] += len(items)
+            except Exception as error:  # noqa: BLE001 (a server's message may quote data)
+                problem = _problem(error)
+            yield replace(waiting(store, receiver), sent=dict(sent), problem=problem)
+
+
+def waiting(store: Store, receiver: Receiver) -> Pushed:
+    """Return how much of each kind a receiver was not sent yet."""
+    found = {kind: len(KINDS[kind](store, receiver.name, None)) for kind in receiver.kinds}
+    return Pushed(receiver.name, {}, {kind: n for kind, n in found.items() if n})
+
+
+def failures(pushed: Iterable[Pushed]) -> Iterator[str]:
+    """Yield a line for each receiver that could not be sent everything."""
+    for one in pushed:
+        n = sum(one.waiting.values())
+        if n or one.problem:
+            yield f"push to {one.receiver}: {one.problem or 'not done yet'}; {n:,} wait for the next run"
+
+
+def _problem(error: Exception) -> str:
+    """Say why a receiver was not sent something, without an address, a secret or what it answered."""
+    if isinstance(error, urllib.error.HTTPError):
+        return f"refused with status {error.code}"
+    reason = getattr(error, "reason", None)  # of an error of urllib
+    cause = reason if isinstance(reason, Exception) else error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return "its certificate is not trusted"
+    return f"could not be sent ({origin(cause)})"
+
+
+@contextmanager
+def _alone(home: Path) -> Iterator[bool]:
+    """Hold the lock of what sends, which the system releases however the process ends; is it free?"""
+    folder = home / "locks"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (folder / "push").open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+def _event(  # noqa: PLR0917 (what an event is made of)
+    receiver: Receiver, kind: str, item: str, found: Any, key: Key, store: Store, now: datetime
+) -> Event:
+    paths, desk = receiver.table.paths, receiver.link
+    place = f"{found.root.rstrip('/')}/{found.path}" if isinstance(found, FileRecord) else ""
+    uid, file_uid = keyed_hashes(key, [(_EVENT, f"{kind}/{item}"), (_FILE, place)])
+    if isinstance(found, FileRecord) and not paths:
+        found = replace(found, root=f"share-{found.root_id}", path=f"file-{found.file_id}")
+    ids = Ids(uid[:32], file_uid[:32] if place else "")
+    if isinstance(found, Incident):
+        values = _about_incident(found, store, now)
+        text = receiver.ticket({**values, "link": desk and f"{desk}/incidents/{found.number}"})
+    elif receiver.template:
+        text = receiver.ticket({**_about_file(found), "link": desk and f"{desk}/items/{found.file_id}"})
+    else:
+        of_file, of_scan = EVENTS[receiver.table.form]
+        is_scan = isinstance(found, ScanSummary)
+        text = of_scan(found, now, ids) if is_scan else of_file(found, now, ids)
+    return Event(ids.event, kind, now, text)
+
+
+def _about_incident(incident: Incident, store: Store, now: datetime) -> dict[str, str | int]:
+    files = set(incident.files)
+    people = sum(one.n_people for one in store.desk.tasks(now=now) if one.file_id in files)
+    return {"incident": incident.number, "files": len(files), "people": people}
+
+
+def _about_file(row: FileRecord) -> dict[str, str | int]:
+    return {
+        "file_id": row.file_id,
+        "root": row.root,
+        "path": row.path,
+        "people": row.n_people,
+        "case": row.case,
+        "identifiers": " ".join(row.vector.names),
+        "label": "; ".join(name or number for number, name in row.labels),
+    }
