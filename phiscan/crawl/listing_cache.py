@@ -1,0 +1,312 @@
+"""Listings of sources that report only changes, kept between scans in one SQLite file for each root.
+
+A feed is what has a delta token of its own: a drive, or one folder of a mailbox. All pages of a delta and the
+token of the next one are stored in one transaction, so that a process that is killed leaves the state before
+or after it. The file holds names, sizes and times, as the database does, and can always be read again from
+the source; a damaged one is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from blake3 import blake3
+
+from phiscan.crawl.share import identity_number
+from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.walk import Entry
+from phiscan.model import FailReason, SkipReason, SourceFile
+
+_VERSION = 1  # of the tables; another one is read again from the source
+_TABLES = """
+CREATE TABLE feeds (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, token TEXT NOT NULL);
+CREATE TABLE items (
+    feed INTEGER NOT NULL, id TEXT NOT NULL, parent TEXT, name BLOB, kind INTEGER, size INTEGER,
+    mtime_ns INTEGER, mark TEXT, born TEXT, PRIMARY KEY (feed, id)
+) WITHOUT ROWID;
+CREATE INDEX children ON items (feed, parent, name);
+"""
+_STORE = """
+INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (feed, id) DO UPDATE SET
+    parent = coalesce(excluded.parent, parent), name = coalesce(excluded.name, name),
+    kind = coalesce(excluded.kind, kind), size = coalesce(excluded.size, size),
+    mtime_ns = coalesce(excluded.mtime_ns, mtime_ns), mark = coalesce(excluded.mark, mark),
+    born = coalesce(excluded.born, born)
+"""
+_COLUMNS = "id, parent, coalesce(name, x''), kind, coalesce(size, 0), coalesce(mtime_ns, 0), coalesce(mark, ''), coalesce(born, '')"  # noqa: E501
+_WAIT_S = 600.0  # for another process that stores a delta of the same root
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_CODES = re.compile(rb"%(2F|25|2E|00)")
+_WITH_ID = re.compile(rb" \[([^\[\]]+)\](?:\.[^.]*)?$")
+
+
+class Kind(IntEnum):
+    """What an item is to a walk."""
+
+    FILE = 0
+    FOLDER = 1
+    ROOT = 2  # the folder that contains all others of its feed
+    MOUNT = 3  # a folder whose entries are those of another feed, which its mark names
+    LINK = 4  # a shortcut, never followed
+    PACKAGE = 5  # a folder if it has entries, else a file
+
+
+class Item(NamedTuple):
+    """An item of a source; what a delta does not report of a known item is None and stays as it was."""
+
+    id: str
+    parent: str | None
+    name: bytes | None  # as in the path, see ``path_name``
+    kind: Kind | None
+    size: int | None = None
+    mtime_ns: int | None = None
+    mark: str | None = None  # changes with the content
+    born: str | None = None  # of items with equal names, the oldest has the plain name
+
+
+class Page(NamedTuple):
+    """A part of a delta; the token of the last page is stored. An empty token: the next listing is whole."""
+
+    items: Iterable[Item]
+    removed: Iterable[str] = ()
+    token: str = ""
+
+
+Pages = Callable[[str], Iterator[Page]]
+
+
+class DamagedListingError(UnansweredError):
+    """The stored listing was damaged and has been removed; it is read again at the next attempt."""
+
+    def __init__(self) -> None:
+        super().__init__("the stored listing was damaged", is_gone=False)
+
+
+class ListingCache:
+    """The items of one root, by feed and parent; thread-safe."""
+
+    def __init__(self, folder: str, root: bytes) -> None:
+        self._path = Path(folder) / f"{blake3(root).hexdigest()[:32]}.sqlite"
+        self._reading, self._writing = threading.Lock(), threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
+        self._reader: sqlite3.Connection | None = None
+        self._writer: sqlite3.Connection | None = None
+        self._refreshed: set[str] = set()  # feeds that need no request any more
+
+    def begin(self) -> None:
+        """Begin a crawl: every feed is refreshed once, when it is first needed."""
+        self._refreshed.clear()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._reading, self._writing:
+            self._close()
+
+    def refresh(self, feed: str, pages: Pages) -> None:
+        """Store what changed in a feed since its token, once in a crawl; ``pages`` gets the token.
+
+        A token that is refused (expired, or of another state of the server) is replaced by a whole listing.
+
+        Raises:
+            RefusedError, UnansweredError: it cannot be listed; then nothing is stored.
+        """
+        with self._locks.setdefault(feed, threading.Lock()):
+            if feed in self._refreshed:
+                return
+            token = self._token(feed) or ""
+            try:
+                self._apply(feed, pages(token), is_whole=not token)
+            except RefusedError:
+                if not token:
+                    raise
+                self._apply(feed, pages(""), is_whole=True)
+            self._refreshed.add(feed)
+
+    def ensure(self, feed: str, pages: Pages) -> None:
+        """Refresh a feed only if nothing of it is stored.
+
+        Raises:
+            RefusedError, UnansweredError: it cannot be listed.
+        """
+        if self._token(feed) is None:
+            self.refresh(feed, pages)
+
+    def top(self, feed: str) -> str:
+        """Return the id that the uppermost entries of a feed have as parent."""
+        rows = self._rows(feed, "kind = ?", int(Kind.ROOT))
+        return rows[0].id if rows else ""
+
+    def children(self, feed: str, parent: str) -> list[Item]:
+        """Return the items in a folder, by name, the oldest first among equal names."""
+        found = self._rows(feed, "parent = ? ORDER BY name, born, id", parent)
+        return [self._unpacked(feed, item) for item in found if item.kind is not Kind.ROOT]
+
+    def child(self, feed: str, parent: str, name: bytes) -> Item | None:
+        """Return the item that has a name in the listing of a folder, as ``entries_of`` gives names."""
+        rows = self._rows(feed, "parent = ? AND name = ? ORDER BY born, id LIMIT 1", parent, name)
+        if not (rows and name) and (match := _WITH_ID.search(name)):
+            rows = self._rows(feed, "id = ? AND parent = ?", original_name(match[1]), parent)
+        return self._unpacked(feed, rows[0]) if rows else None
+
+    def _unpacked(self, feed: str, item: Item) -> Item:
+        """Return an item of which a package is known to be a folder or a file."""
+        if item.kind is not Kind.PACKAGE:
+            return item
+        has_entries = bool(self._rows(feed, "parent = ? LIMIT 1", item.id))
+        return item._replace(kind=Kind.FOLDER) if has_entries else item
+
+    def _token(self, feed: str) -> str | None:
+        """Return the token of a feed; None if nothing of it is stored."""
+        with self._reading, self._guarded():
+            query = "SELECT token FROM feeds WHERE name = ?"
+            row = self._connection(is_reader=True).execute(query, (feed,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def _rows(self, feed: str, condition: str, *values: str | bytes | int) -> list[Item]:
+        query = f"SELECT {_COLUMNS} FROM items WHERE feed = (SELECT number FROM feeds WHERE name = ?) AND {condition}"  # noqa: E501, S608 (conditions of this module)
+        with self._reading, self._guarded():
+            rows = self._connection(is_reader=True).execute(query, (feed, *values)).fetchall()
+        return [Item(one, parent, name, Kind(kind or 0), *more) for one, parent, name, kind, *more in rows]
+
+    def _apply(self, feed: str, pages: Iterator[Page], *, is_whole: bool) -> None:
+        """Store all pages and the token of the last one in one transaction."""
+        # Most deltas are one page; it is fetched while other feeds may be stored.
+        first = next(pages)
+        with self._writing, self._guarded():
+            database = self._connection(is_reader=False)
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                database.execute("INSERT INTO feeds (name, token) VALUES (?, '') ON CONFLICT DO NOTHING", (feed,))
+                number = database.execute("SELECT number FROM feeds WHERE name = ?", (feed,)).fetchone()[0]
+                if is_whole:
+                    database.execute("DELETE FROM items WHERE feed = ?", (number,))
+                token = ""
+                for page in chain((first,), pages):
+                    database.executemany(_STORE, ((number, *item) for item in page.items))
+                    removed = ((number, one) for one in page.removed)
+                    database.executemany("DELETE FROM items WHERE feed = ? AND id = ?", removed)
+                    token = page.token
+                database.execute("UPDATE feeds SET token = ? WHERE number = ?", (token, number))
+            except BaseException:
+                database.rollback()
+                raise
+            database.commit()
+
+    def _connection(self, *, is_reader: bool) -> sqlite3.Connection:
+        """Return the connection for reading, or the one for writing; the file is made if there is none."""
+        found = self._reader if is_reader else self._writer
+        if found is not None:
+            return found
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+        made = sqlite3.connect(self._path, _WAIT_S, isolation_level=None, check_same_thread=False)
+        made.execute("PRAGMA journal_mode = WAL")
+        made.execute("PRAGMA synchronous = NORMAL")
+        made.execute("BEGIN IMMEDIATE")
+        version = made.execute("PRAGMA user_version").fetchone()[0]
+        if version != _VERSION:
+            for table in ("items", "feeds"):
+                made.execute(f"DROP TABLE IF EXISTS {table}")
+            for statement in filter(str.strip, _TABLES.split(";")):
+                made.execute(statement)
+            made.execute(f"PRAGMA user_version = {_VERSION}")
+        made.commit()
+        if is_reader:
+            self._reader = made
+        else:
+            self._writer = made
+        return made
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Translate errors of the file, which is removed if it is damaged."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
+                detail = f"the stored listing cannot be used ({type(error).__name__})"
+                raise RefusedError(FailReason.IO_ERROR, detail) from None
+            self._close()
+            for ending in ("", "-wal", "-shm"):
+                Path(f"{self._path}{ending}").unlink(missing_ok=True)
+            self._refreshed.clear()
+            raise DamagedListingError from None
+
+    def _close(self) -> None:
+        for connection in (self._reader, self._writer):
+            if connection is not None:
+                connection.close()
+        self._reader = self._writer = None
+
+
+def entries_of(root: bytes, folder: bytes, items: list[Item]) -> list[Entry]:
+    """Return the entries of a folder from its items, each with a name of its own.
+
+    Some sources allow equal names in one folder: the oldest item has the plain name, the others have their id
+    before the ending.
+    """
+    entries = []
+    for name, item in _distinct(items):
+        source = SourceFile(
+            root=root,
+            path=folder + b"/" + name if folder else name,
+            size=item.size or 0,
+            mtime_ns=item.mtime_ns or 0,
+            ctime_ns=item.mtime_ns or 0,
+            inode=item_identity(item),
+            device=0,
+        )
+        is_folder = item.kind in {Kind.FOLDER, Kind.MOUNT}
+        skip = SkipReason.SYMLINK if item.kind is Kind.LINK else None
+        entries.append(Entry(source, is_folder=is_folder, skip=skip))
+    return entries
+
+
+def item_identity(item: Item) -> int:
+    """Return the number that identifies the content of an item, used as its inode."""
+    return identity_number(item.id, item.mark or "")
+
+
+def path_name(name: str) -> bytes:
+    r"""Return a name as one part of a raw path, reversibly: ``original_name`` gives it back.
+
+    >>> path_name("bloods 3/4, 100%.txt"), path_name(".."), original_name(path_name("%2F/"))
+    (b'bloods 3%2F4, 100%.txt', b'%2E%2E', '%2F/')
+    """
+    raw = name.encode("utf-8", "surrogatepass")
+    raw = _CODES.sub(rb"%25\1", raw).replace(b"/", b"%2F").replace(b"\0", b"%00")
+    return raw.replace(b".", b"%2E") if raw in {b".", b".."} else raw
+
+
+def original_name(raw: bytes) -> str:
+    """Return the name from which ``path_name`` made a part of a path."""
+    return _CODES.sub(lambda match: bytes((int(match[1], 16),)), raw).decode("utf-8", "surrogatepass")
+
+
+def _distinct(items: list[Item]) -> Iterator[tuple[bytes, Item]]:
+    """Yield each item with its own name; items with equal names come in the order of their age."""
+    taken: set[bytes] = set()
+    later: list[tuple[bytes, Item]] = []
+    for item in items:
+        name = item.name or b""
+        if name and name not in taken:
+            taken.add(name)
+            yield name, item
+        else:
+            later.append((name, item))
+    for name, item in later:
+        while name in taken or not name:
+            stem, dot, ending = name.rpartition(b".")
+            mark = b" [" + path_name(item.id) + b"]"
+            name = stem + mark + dot + ending if stem else name + mark  # noqa: PLW2901 (until it is free)
+        taken.add(name)
+        yield name, item
