@@ -61,13 +61,13 @@ def credentials_of(
         return Credentials(**dict(names))
     password = environ.get(f"{variable}PASSWORD", "")
     if settings.smb_password_file:
-        password = _read_private(settings.smb_password_file, "smb_password_file").rstrip("\r\n")
+        password = read_private(settings.smb_password_file, "smb_password_file").rstrip("\r\n")
     return Credentials(settings.smb_username, password)
 
 
 def _from_file(root: bytes, name: str) -> Credentials | None:
     try:
-        tables = tomllib.loads(_read_private(name, "credentials_file"))
+        tables = tomllib.loads(read_private(name, "credentials_file"))
     except tomllib.TOMLDecodeError:  # its message quotes the line, and with it a password
         message = f"{name}: credentials_file: not valid TOML"
         raise ConfigError(message) from None
@@ -119,7 +119,12 @@ def _prefixes(root: str) -> Iterator[str]:
         yield root
 
 
-def _read_private(name: str, what: str) -> str:
+def read_private(name: str, what: str) -> str:
+    """Return the text of a file that only its owner may read; ``what`` names it in errors.
+
+    Raises:
+        ConfigError: others may read it, or it cannot be read.
+    """
     path = Path(name)
     try:
         if path.stat().st_mode & _PRIVATE:

@@ -185,7 +185,9 @@ class ListingCache:
             database = self._connection(is_reader=False)
             database.execute("BEGIN IMMEDIATE")
             try:
-                database.execute("INSERT INTO feeds (name, token) VALUES (?, '') ON CONFLICT DO NOTHING", (feed,))
+                database.execute(
+                    "INSERT INTO feeds (name, token) VALUES (?, '') ON CONFLICT DO NOTHING", (feed,)
+                )
                 number = database.execute("SELECT number FROM feeds WHERE name = ?", (feed,)).fetchone()[0]
                 if is_whole:
                     database.execute("DELETE FROM items WHERE feed = ?", (number,))

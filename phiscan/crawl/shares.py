@@ -23,6 +23,14 @@ _KINDS = {
         ("gs", "gcs", "az", "abfs"),
         ("object_stores.fsspec_store.ObjectStoreShare", "objects; owners and readers are not known"),
     ),
+    "gdrive": (
+        "google_drive.share.GoogleDriveShare",
+        "files, documents of Google as Office files, with the owner and the permissions of each",
+    ),
+    "m365": (
+        "microsoft365.share.Microsoft365Share",
+        "files with owner and sharing permissions of each, or the messages of mailboxes",
+    ),
     "s3": ("object_stores.s3.S3Share", "objects, with the owner and the grants of each"),
     "smb": ("smb.share.SmbShare", "files, with the owner and the access control list of each"),
 }

@@ -1,0 +1,133 @@
+"""Walk the folders of a source by its stored listing, and find the item of a crawled file in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from phiscan.config import SharesTable
+from phiscan.crawl.ignore import IgnoreRules
+from phiscan.crawl.listing_cache import (
+    DamagedListingError,
+    Item,
+    Kind,
+    ListingCache,
+    Page,
+    entries_of,
+    item_identity,
+)
+from phiscan.crawl.share import Crawled
+from phiscan.crawl.share_errors import RefusedError
+from phiscan.crawl.walk import Entry, walk
+from phiscan.model import FailReason, SourceFile
+
+_FOLDERS = frozenset({Kind.FOLDER, Kind.MOUNT})
+
+
+class Feeds(Protocol):
+    """A source that lists its items by feeds."""
+
+    def start(self) -> tuple[str, Sequence[bytes]]:
+        """Return the feed of the root, and the names of the folders on the way to the root in it.
+
+        Raises:
+            RefusedError, UnansweredError: there is none.
+        """
+
+    def pages(self, feed: str, token: str) -> Iterator[Page]:
+        """Yield what changed in a feed since its token; everything, if the token is empty.
+
+        Raises:
+            RefusedError, UnansweredError: it cannot be listed.
+        """
+
+    def inner_feed(self, feed: str, folder: str) -> str:
+        """Return the feed of further entries of a folder, by its id; "" = it has no others."""
+
+
+class ListedTree:
+    """The folders and files below one root; thread-safe."""
+
+    def __init__(self, root: bytes, settings: SharesTable, source: Feeds) -> None:
+        self._root = root
+        self._source = source
+        self._cache = ListingCache(settings.listings, root)
+
+    def close(self) -> None:
+        """Close the stored listing."""
+        self._cache.close()
+
+    def crawl(self, ignore: IgnoreRules) -> Iterator[Crawled]:
+        """Yield every entry that is not a folder, with one delta for each feed on the way; see ``Share``."""
+        self._cache.begin()
+        yield from walk(self._root, self._list, ignore)
+
+    def find(self, source: SourceFile) -> tuple[str, Item]:
+        """Return the feed and the item of a crawled file, if need be from a new delta.
+
+        Raises:
+            RefusedError: the file is gone, or is another one.
+            UnansweredError: no answer.
+        """
+        for fresh in (self._ensure, self._refresh):
+            try:
+                feed, item = self._find(source.path.split(b"/"), fresh)
+            except RefusedError as error:
+                if error.reason is not FailReason.CHANGED:
+                    raise
+                continue
+            if item_identity(item) == source.inode:
+                return feed, item
+        raise RefusedError(FailReason.CHANGED, "not the file that was crawled")
+
+    def _list(self, folder: bytes) -> list[Entry]:
+        try:
+            return self._entries(folder)
+        except DamagedListingError:
+            return self._entries(folder)
+
+    def _entries(self, folder: bytes) -> list[Entry]:
+        feed, parent = self._enter(folder.split(b"/") if folder else [], self._refresh)
+        items = self._cache.children(feed, parent)
+        inner = self._inner_feed(feed, parent)
+        if inner:
+            self._refresh(inner)
+            items += self._cache.children(inner, self._cache.top(inner))
+        return entries_of(self._root, folder, items)
+
+    def _find(self, names: Sequence[bytes], fresh: Callable[[str], None]) -> tuple[str, Item]:
+        feed, parent = self._enter(names[:-1], fresh)
+        item = self._cache.child(feed, parent, names[-1])
+        inner = self._inner_feed(feed, parent)
+        if item is None and inner:
+            fresh(inner)
+            feed, item = inner, self._cache.child(inner, self._cache.top(inner), names[-1])
+        if item is None:
+            raise RefusedError(FailReason.CHANGED, "vanished before it was read")
+        return feed, item
+
+    def _enter(self, names: Sequence[bytes], fresh: Callable[[str], None]) -> tuple[str, str]:
+        """Return the feed and the id of a folder below the root."""
+        feed, outer = self._source.start()
+        fresh(feed)
+        parent = self._cache.top(feed)
+        for name in (*outer, *names):
+            item = self._cache.child(feed, parent, name)
+            if item is None or item.kind not in _FOLDERS:
+                raise RefusedError(FailReason.CHANGED, "no such folder")
+            if item.kind is Kind.MOUNT:
+                feed = item.mark or ""
+                fresh(feed)
+                parent = self._cache.top(feed)
+            else:
+                parent = item.id
+        return feed, parent
+
+    def _inner_feed(self, feed: str, folder: str) -> str:
+        return "" if folder == self._cache.top(feed) else self._source.inner_feed(feed, folder)
+
+    def _refresh(self, feed: str) -> None:
+        self._cache.refresh(feed, lambda token: self._source.pages(feed, token))
+
+    def _ensure(self, feed: str) -> None:
+        self._cache.ensure(feed, lambda token: self._source.pages(feed, token))
