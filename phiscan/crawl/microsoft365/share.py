@@ -45,6 +45,7 @@ class Microsoft365Share:
     def __init__(self, root: bytes, settings: SharesTable) -> None:
         location = parse_url(root.decode("utf-8", "surrogateescape"))
         self.root = location.root
+        self._tenant = location.host
         self._kind, *self._names = location.path or ("",)
         if self._kind not in _KINDS:
             known = ", ".join(f"m365://TENANT/{kind}" for kind in _KINDS)
@@ -133,11 +134,18 @@ class Microsoft365Share:
     @cached_property
     def _site(self) -> str:
         """The id of the site that the root names: by its path below "sites" or "teams", or its host."""
-        answer = self._policy.run(lambda: self._graph.get("sites/root?$select=id,webUrl"))
-        host = urlsplit(answer["webUrl"]).netloc
         name = original_name(self._names[0].encode("utf-8", "surrogateescape"))
-        if name == host:
-            return _quoted(answer["id"])
+        try:
+            answer = self._policy.run(lambda: self._graph.get("sites/root?$select=id,webUrl"))
+            host = urlsplit(answer["webUrl"]).netloc
+            if name == host:
+                return _quoted(answer["id"])
+        except RefusedError as error:
+            if error.reason is not FailReason.NO_PERMISSION:
+                raise
+            host = (
+                f"{self._tenant.partition('.')[0]}.sharepoint.com"  # the application may read this site only
+            )
         other = name if name.startswith("teams/") else f"teams/{name}"
         try:
             answer = self._policy.run(lambda: self._graph.get(f"sites/{host}:/{quote(f'sites/{name}')}"))
