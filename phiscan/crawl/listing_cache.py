@@ -13,15 +13,16 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from enum import IntEnum
-from itertools import chain
+from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 from blake3 import blake3
 
-from phiscan.crawl.share import identity_number
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.crawl.walk import Entry
 from phiscan.model import FailReason, SkipReason, SourceFile
@@ -32,8 +33,9 @@ CREATE TABLE feeds (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, token
 CREATE TABLE items (
     feed INTEGER NOT NULL, id TEXT NOT NULL, parent TEXT, name BLOB, kind INTEGER, size INTEGER,
     mtime_ns INTEGER, mark TEXT, born TEXT, PRIMARY KEY (feed, id)
-) WITHOUT ROWID;
+);
 CREATE INDEX children ON items (feed, parent, name);
+CREATE INDEX roots ON items (feed) WHERE kind = 2;
 """
 _STORE = """
 INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (feed, id) DO UPDATE SET
@@ -42,10 +44,12 @@ INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (feed, id) DO U
     mtime_ns = coalesce(excluded.mtime_ns, mtime_ns), mark = coalesce(excluded.mark, mark),
     born = coalesce(excluded.born, born)
 """
-_COLUMNS = "id, parent, coalesce(name, x''), kind, coalesce(size, 0), coalesce(mtime_ns, 0), coalesce(mark, ''), coalesce(born, '')"  # noqa: E501
+_COLUMNS = "id, parent, name, kind, size, mtime_ns, mark, born"
 _WAIT_S = 600.0  # for another process that stores a delta of the same root
+_CACHE_KIB = 65_536  # ids come in no order, so that a small cache would be written again and again
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _CODES = re.compile(rb"%(2F|25|2E|00)")
+_SPECIAL = re.compile(rb"[%/\0]|^\.{1,2}$")
 _WITH_ID = re.compile(rb" \[([^\[\]]+)\](?:\.[^.]*)?$")
 
 
@@ -54,10 +58,14 @@ class Kind(IntEnum):
 
     FILE = 0
     FOLDER = 1
-    ROOT = 2  # the folder that contains all others of its feed
+    ROOT = 2  # (also in the statements above) the folder that contains all others of its feed
     MOUNT = 3  # a folder whose entries are those of another feed, which its mark names
     LINK = 4  # a shortcut, never followed
     PACKAGE = 5  # a folder if it has entries, else a file
+
+
+_KINDS = tuple(Kind)
+_PLAIN = (Kind.FILE, Kind.FOLDER)
 
 
 class Item(NamedTuple):
@@ -142,17 +150,20 @@ class ListingCache:
 
     def top(self, feed: str) -> str:
         """Return the id that the uppermost entries of a feed have as parent."""
-        rows = self._rows(feed, "kind = ?", int(Kind.ROOT))
+        rows = self._rows(feed, "kind = 2", index="roots")
         return rows[0].id if rows else ""
 
     def children(self, feed: str, parent: str) -> list[Item]:
-        """Return the items in a folder, by name, the oldest first among equal names."""
-        found = self._rows(feed, "parent = ? ORDER BY name, born, id", parent)
+        """Return the items in a folder, in no order."""
+        found = self._rows(feed, "parent = ?", parent, index="children")
+        if all(item.kind in _PLAIN for item in found):
+            return found
         return [self._unpacked(feed, item) for item in found if item.kind is not Kind.ROOT]
 
     def child(self, feed: str, parent: str, name: bytes) -> Item | None:
         """Return the item that has a name in the listing of a folder, as ``entries_of`` gives names."""
-        rows = self._rows(feed, "parent = ? AND name = ? ORDER BY born, id LIMIT 1", parent, name)
+        equal = "parent = ? AND name = ? ORDER BY born, id LIMIT 1"
+        rows = self._rows(feed, equal, parent, name, index="children")
         if not (rows and name) and (match := _WITH_ID.search(name)):
             rows = self._rows(feed, "id = ? AND parent = ?", original_name(match[1]), parent)
         return self._unpacked(feed, rows[0]) if rows else None
@@ -161,7 +172,7 @@ class ListingCache:
         """Return an item of which a package is known to be a folder or a file."""
         if item.kind is not Kind.PACKAGE:
             return item
-        has_entries = bool(self._rows(feed, "parent = ? LIMIT 1", item.id))
+        has_entries = bool(self._rows(feed, "parent = ? LIMIT 1", item.id, index="children"))
         return item._replace(kind=Kind.FOLDER) if has_entries else item
 
     def _token(self, feed: str) -> str | None:
@@ -171,16 +182,27 @@ class ListingCache:
             row = self._connection(is_reader=True).execute(query, (feed,)).fetchone()
         return None if row is None else str(row[0])
 
-    def _rows(self, feed: str, condition: str, *values: str | bytes | int) -> list[Item]:
-        query = f"SELECT {_COLUMNS} FROM items WHERE feed = (SELECT number FROM feeds WHERE name = ?) AND {condition}"  # noqa: E501, S608 (conditions of this module)
+    def _rows(self, feed: str, condition: str, *values: str | bytes, index: str = "") -> list[Item]:
+        """Return the items of a feed that meet a condition, by an index that SQLite would not choose."""
+        table = f"items INDEXED BY {index}" if index else "items"
+        query = f"SELECT {_COLUMNS} FROM {table} WHERE feed = (SELECT number FROM feeds WHERE name = ?) AND "  # noqa: S608 (of this module)
         with self._reading, self._guarded():
-            rows = self._connection(is_reader=True).execute(query, (feed, *values)).fetchall()
-        return [Item(one, parent, name, Kind(kind or 0), *more) for one, parent, name, kind, *more in rows]
+            rows = self._connection(is_reader=True).execute(query + condition, (feed, *values)).fetchall()
+        return [Item(one, parent, name, _KINDS[kind or 0], *more) for one, parent, name, kind, *more in rows]
 
     def _apply(self, feed: str, pages: Iterator[Page], *, is_whole: bool) -> None:
         """Store all pages and the token of the last one in one transaction."""
-        # Most deltas are one page; it is fetched while other feeds may be stored.
-        first = next(pages)
+        ahead = ThreadPoolExecutor(1, thread_name_prefix="delta")  # fetches while the page before is stored
+        try:
+            # Most deltas are one page; it is fetched while other feeds may be stored.
+            first = ahead.submit(next, pages, None).result()
+            self._store(feed, first, partial(ahead.submit, next, pages, None), is_whole=is_whole)
+        finally:
+            ahead.shutdown()
+
+    def _store(
+        self, feed: str, page: Page | None, fetch: Callable[[], Future[Page | None]], *, is_whole: bool
+    ) -> None:
         with self._writing, self._guarded():
             database = self._connection(is_reader=False)
             database.execute("BEGIN IMMEDIATE")
@@ -192,11 +214,13 @@ class ListingCache:
                 if is_whole:
                     database.execute("DELETE FROM items WHERE feed = ?", (number,))
                 token = ""
-                for page in chain((first,), pages):
+                while page is not None:
+                    upcoming = fetch()
                     database.executemany(_STORE, ((number, *item) for item in page.items))
                     removed = ((number, one) for one in page.removed)
                     database.executemany("DELETE FROM items WHERE feed = ? AND id = ?", removed)
                     token = page.token
+                    page = upcoming.result()
                 database.execute("UPDATE feeds SET token = ? WHERE number = ?", (token, number))
             except BaseException:
                 database.rollback()
@@ -213,6 +237,7 @@ class ListingCache:
         made = sqlite3.connect(self._path, _WAIT_S, isolation_level=None, check_same_thread=False)
         made.execute("PRAGMA journal_mode = WAL")
         made.execute("PRAGMA synchronous = NORMAL")
+        made.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         made.execute("BEGIN IMMEDIATE")
         version = made.execute("PRAGMA user_version").fetchone()[0]
         if version != _VERSION:
@@ -256,26 +281,21 @@ def entries_of(root: bytes, folder: bytes, items: list[Item]) -> list[Entry]:
     Some sources allow equal names in one folder: the oldest item has the plain name, the others have their id
     before the ending.
     """
+    prefix = folder + b"/" if folder else b""
     entries = []
     for name, item in _distinct(items):
-        source = SourceFile(
-            root=root,
-            path=folder + b"/" + name if folder else name,
-            size=item.size or 0,
-            mtime_ns=item.mtime_ns or 0,
-            ctime_ns=item.mtime_ns or 0,
-            inode=item_identity(item),
-            device=0,
-        )
-        is_folder = item.kind in {Kind.FOLDER, Kind.MOUNT}
-        skip = SkipReason.SYMLINK if item.kind is Kind.LINK else None
-        entries.append(Entry(source, is_folder=is_folder, skip=skip))
+        kind, moment = item.kind, item.mtime_ns or 0
+        inode = item_identity(item)
+        source = SourceFile(root, prefix + name, item.size or 0, moment, moment, inode, device=0)
+        is_folder = kind is Kind.FOLDER or kind is Kind.MOUNT
+        entries.append(Entry(source, is_folder, SkipReason.SYMLINK if kind is Kind.LINK else None))
     return entries
 
 
 def item_identity(item: Item) -> int:
     """Return the number that identifies the content of an item, used as its inode."""
-    return identity_number(item.id, item.mark or "")
+    marks = f"{item.id}\0{item.mark or ''}".encode()
+    return int.from_bytes(blake2b(marks, digest_size=8).digest(), "big") >> 1
 
 
 def path_name(name: str) -> bytes:
@@ -285,6 +305,8 @@ def path_name(name: str) -> bytes:
     (b'bloods 3%2F4, 100%.txt', b'%2E%2E', '%2F/')
     """
     raw = name.encode("utf-8", "surrogatepass")
+    if not _SPECIAL.search(raw):
+        return raw
     raw = _CODES.sub(rb"%25\1", raw).replace(b"/", b"%2F").replace(b"\0", b"%00")
     return raw.replace(b".", b"%2E") if raw in {b".", b".."} else raw
 
@@ -296,6 +318,8 @@ def original_name(raw: bytes) -> str:
 
 def _distinct(items: list[Item]) -> Iterator[tuple[bytes, Item]]:
     """Yield each item with its own name; items with equal names come in the order of their age."""
+    if len({item.name for item in items}) < len(items):
+        items = sorted(items, key=lambda item: (item.born or "", item.id))
     taken: set[bytes] = set()
     later: list[tuple[bytes, Item]] = []
     for item in items:

@@ -23,6 +23,13 @@ DRIVE_ITEM = (
 MAIL_FOLDER = "displayName,parentFolderId"
 MESSAGE = "receivedDateTime,lastModifiedDateTime,changeKey"
 _MESSAGE_BYTES = 65_536  # estimated: Graph gives no sizes of messages
+_FACETS = (
+    ("remoteItem", Kind.LINK),
+    ("file", Kind.FILE),
+    ("root", Kind.ROOT),
+    ("folder", Kind.FOLDER),
+    ("package", Kind.PACKAGE),
+)
 _ADDRESS = "@microsoft.graph.downloadUrl"
 
 
@@ -128,20 +135,13 @@ def drive_item_of(entry: dict[str, Any]) -> Item | None:
     """Return an item of a drive; None if it was deleted."""
     if entry.get("deleted") is not None:
         return None
-    facets = {name for name, value in entry.items() if value is not None}
-    kinds = (
-        ("root", Kind.ROOT),
-        ("remoteItem", Kind.LINK),
-        ("file", Kind.FILE),
-        ("folder", Kind.FOLDER),
-        ("package", Kind.PACKAGE),
-    )
+    kind = next((kind for facet, kind in _FACETS if entry.get(facet) is not None), None)
     name = entry.get("name")
     return Item(
         id=entry["id"],
         parent=(entry.get("parentReference") or {}).get("id"),
         name=None if name is None else path_name(name),
-        kind=next((kind for facet, kind in kinds if facet in facets), None),
+        kind=kind,
         size=entry.get("size"),
         mtime_ns=_nanoseconds(entry.get("lastModifiedDateTime")),
         mark=entry.get("cTag"),

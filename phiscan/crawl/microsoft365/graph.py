@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -32,6 +33,8 @@ _LOGINS = {
 }
 # Errors of the sign-in (RFC 6749, 5.2, and Microsoft's own) that mean a wrong name or secret.
 _WRONG = frozenset({"invalid_client", "unauthorized_client", "invalid_request", "invalid_grant"})
+
+_EARLY_S = 120.0  # a token is renewed before it expires
 
 logging.getLogger("msal").setLevel(logging.CRITICAL + 1)  # it logs requests with their parameters
 
@@ -106,7 +109,7 @@ class Graph:
 
 
 class _SignIn:
-    """Signs in as an application; msal keeps the token until it expires."""
+    """Signs in as an application, again shortly before a token expires."""
 
     def __init__(self, client: HttpClient, tenant: str, endpoint: str, credentials: Credentials) -> None:
         try:
@@ -120,14 +123,18 @@ class _SignIn:
         self._credentials = credentials
         self._lock = threading.Lock()
         self._application: Any = None
+        self._header: dict[str, str] = {}
+        self._valid_until = float("-inf")
 
     def headers(self, *, renew: bool) -> Mapping[str, str]:
         """Return the header with a token; see ``Authorization``."""
         with self._lock:
+            if not renew and time.monotonic() < self._valid_until:
+                return self._header
             try:
                 if self._application is None:
                     self._application = self._made()
-                elif renew:
+                else:
                     self._application.remove_tokens_for_client()
                 answer = self._application.acquire_token_for_client([self._scope])
             except PhiscanError:
@@ -135,14 +142,16 @@ class _SignIn:
             except Exception as error:  # noqa: BLE001 (of the library, of keys and of answers it cannot read)
                 message = f"sign-in failed ({type(error).__name__})"
                 raise UnansweredError(message, is_gone=False) from None
-        if "access_token" not in answer:
+            if "access_token" in answer:
+                self._header = {"Authorization": f"Bearer {answer['access_token']}"}
+                self._valid_until = time.monotonic() + float(answer.get("expires_in", 0)) - _EARLY_S
+                return self._header
             if answer.get("error") in _WRONG:
                 raise RefusedError(
                     FailReason.NO_PERMISSION, "wrong tenant, application id, secret or certificate"
                 )
             message = "the sign-in was refused"
             raise UnansweredError(message, is_gone=False)
-        return {"Authorization": f"Bearer {answer['access_token']}"}
 
     def _made(self) -> Any:
         import msal  # noqa: PLC0415 (an optional part, and slow to load)
