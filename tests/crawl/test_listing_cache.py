@@ -88,7 +88,7 @@ def test_a_renamed_folder_moves_what_is_below_and_deleted_items_go(
 def test_what_a_delta_leaves_out_of_an_item_stays_as_it_was(cache: ListingCache) -> None:
     _store(cache, Page([Item("id-y", None, None, None, mark="v2")], (), "2"))
     item = cache.child("drive", "top", b"y")
-    assert item == _file("y", mark="v2", born="")
+    assert item == _file("y", mark="v2")
 
 
 def test_a_refused_token_is_replaced_by_a_whole_listing(cache: ListingCache) -> None:
