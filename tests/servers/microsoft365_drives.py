@@ -1,0 +1,334 @@
+"""Drives of the fake Microsoft 365, which tests change, and what a delta query reports of them.
+
+Each resource is shown as https://learn.microsoft.com/graph documents it (resources/driveitem, permission,
+sharinglink, sharepointidentityset, shared, deleted, drive, site).
+"""
+
+import base64
+import hashlib
+import itertools
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+from urllib.parse import quote
+
+_START = datetime(2026, 1, 1, tzinfo=UTC)
+_clock = itertools.count()
+_numbers = itertools.count()
+_SCOPES = ("anonymous", "organization", "users")
+
+
+def guid(name: str) -> str:
+    """Return the same GUID for the same name."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
+
+
+def opaque_id(prefix: str) -> str:
+    return prefix + base64.b32encode(hashlib.sha256(str(next(_numbers)).encode()).digest()[:20]).decode()
+
+
+def next_time() -> str:
+    """Return a later time than before, one second each."""
+    return (_START + timedelta(seconds=next(_clock))).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Feed(Protocol):
+    """What a delta query enumerates."""
+
+    sequence: int
+    always: tuple[str, ...]  # properties that are returned whatever $select names
+
+    def changes(self, since: int, prefer: set[str]) -> list[Any]:
+        """Return what changed after a position; all that exists after 0."""
+
+    def shown_change(self, entry: Any, since: int, prefer: set[str]) -> dict[str, Any]: ...
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """A file, with content, or a folder, or something else, with the facets that say so."""
+
+    id: str
+    name: str
+    parent: "Item | None"
+    content: bytes | None
+    facets: dict[str, Any]
+    created: str
+    by: dict[str, Any]
+    modified: str = ""
+    version: int = 1
+    content_version: int = 1
+    changed: int = 0
+    shared_at: int = 0
+    size: int = 0
+    is_deleted: bool = False
+    former: tuple[str, "Item | None"] | None = None
+    children: dict[str, "Item"] = field(default_factory=dict)
+    permissions: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def ancestors(self) -> "Iterator[Item]":
+        above = self.parent
+        while above is not None:
+            yield above
+            above = above.parent
+
+
+class Drive:
+    """A library or a OneDrive.
+
+    ``repeats``: an item may be reported twice, first as it was before it was renamed or moved
+    (api/driveitem-delta: "You should use the last occurrence you see").
+    """
+
+    always: tuple[str, ...] = ()
+
+    def __init__(self, name: str, kind: str, owner: dict[str, Any], url: str) -> None:
+        self.id = opaque_id("b!")
+        self.name, self.kind, self.owner, self.url = name, kind, owner, url
+        self.sequence = 0
+        self.repeats = True
+        self.gives_inherited_from = True  # resources/permission: some libraries do not
+        self.created = next_time()
+        self.items: dict[str, Item] = {}
+        self.root = self._new("root", None, None, {"root": {}, "folder": {}}, owner)
+
+    # What tests change. A path starts below the root and has / between names.
+
+    def add(
+        self, path: str, content: bytes | None = b"x", *, by: dict[str, Any] | None = None, **facets: Any
+    ) -> Item:
+        """Add a file and the folders above; with None as content and a facet something else."""
+        above, _, name = path.strip("/").rpartition("/")
+        parent = self.folder(above)
+        if content is not None:
+            facets = {"file": {"mimeType": "application/octet-stream"}, **facets}
+        return self._new(name, parent, content, facets, by or self.owner)
+
+    def folder(self, path: str) -> Item:
+        """Return a folder; it is added if it does not exist."""
+        here = self.root
+        for name in filter(None, path.split("/")):
+            known = next((one for one in here.children.values() if one.name == name), None)
+            here = known or self._new(name, here, None, {"folder": {}}, self.owner)
+        return here
+
+    def fill(self, n: int, *, per_folder: int = 1000) -> None:
+        """Add n small files in folders."""
+        for start in range(0, n, per_folder):
+            folder = self.folder(f"folder {start // per_folder:05}")
+            for number in range(start, min(n, start + per_folder)):
+                facets = {"file": {"mimeType": "text/plain"}}
+                self._new(f"note {number:06}.txt", folder, b"note %d\n" % number, facets, self.owner)
+
+    def rename(self, item: Item, name: str) -> None:
+        item.former = (item.name, item.parent)
+        item.name = name
+        self._touch(item)
+
+    def move(self, item: Item, folder: Item) -> None:
+        item.former = (item.name, item.parent)
+        self._detach(item)
+        item.parent = folder
+        folder.children[item.id] = item
+        self._grow(item, item.size)
+        self._touch(item)
+
+    def replace(self, item: Item, content: bytes) -> None:
+        self._grow(item, len(content) - item.size)
+        item.content, item.size = content, len(content)
+        item.content_version += 1
+        self._touch(item)
+
+    def delete(self, item: Item) -> None:
+        """Delete an item; what is in it is reported too, so that "empty" folders can be told."""
+        self._detach(item)
+        self._bury(item)
+
+    def share(self, item: Item, *permissions: dict[str, Any]) -> None:
+        """Set the item's own permissions; its eTag stays, but delta reports it."""
+        item.permissions = [{"id": opaque_id(""), **one} for one in permissions]
+        self.sequence += 1
+        item.changed = item.shared_at = self.sequence
+
+    def _new(
+        self,
+        name: str,
+        parent: Item | None,
+        content: bytes | None,
+        facets: dict[str, Any],
+        by: dict[str, Any],
+    ) -> Item:
+        item = Item(opaque_id("01"), name, parent, content, facets, next_time(), by, size=len(content or b""))
+        self.items[item.id] = item
+        if parent is not None:
+            parent.children[item.id] = item
+            self._grow(item, item.size)
+        self.sequence += 1
+        item.changed, item.modified = self.sequence, item.created
+        return item
+
+    def _touch(self, item: Item) -> None:
+        item.version += 1
+        item.modified = next_time()
+        self.sequence += 1
+        item.changed = self.sequence
+
+    def _detach(self, item: Item) -> None:
+        self._grow(item, -item.size)
+        if item.parent is not None:
+            del item.parent.children[item.id]
+
+    def _bury(self, item: Item) -> None:
+        for child in item.children.values():
+            self._bury(child)
+        item.is_deleted = True
+        self._touch(item)
+
+    def _grow(self, item: Item, n_bytes: int) -> None:
+        for above in item.ancestors:
+            above.size += n_bytes
+
+    # What is shown.
+
+    def shown(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "name": self.name,
+            "driveType": self.kind,
+            "owner": self.owner,
+            "createdDateTime": self.created,
+            "webUrl": self.url,
+        }
+
+    def changes(self, since: int, prefer: set[str]) -> list[Any]:
+        """Return the latest state of what changed, the latest change first, so that parents come last.
+
+        No order is documented ("the same item can show up anywhere"). Without deltaExcludeParent the folders
+        above come too. Renaming a folder does not report what is in it.
+        """
+        found = [one for one in list(self.items.values()) if one.changed > since]
+        if since and "deltaExcludeParent" not in prefer:
+            found += [parent for one in found for parent in one.ancestors]
+            found = list({one.id: one for one in found}.values())
+        found = [one for one in found if since or not one.is_deleted]
+        found.sort(key=lambda one: -one.changed)
+        if not self.repeats:
+            return found
+        renamed = [(one, one.former) for one in found if one.former and not one.is_deleted]
+        return [*renamed, *found, *found[-1:]]
+
+    def shown_change(self, entry: Any, since: int, prefer: set[str]) -> dict[str, Any]:
+        """Show an item as delta does: no path; of a deleted one neither name nor cTag."""
+        item, former = entry if isinstance(entry, tuple) else (entry, None)
+        shown = self.shown_item(item, prefer)
+        shown.pop("cTag", None)
+        shown["parentReference"].pop("path", None)
+        if item.is_deleted:
+            return {name: value for name, value in shown.items() if name not in {"name", "webUrl"}} | {
+                "deleted": {"state": "deleted"}
+            }
+        if former is not None:
+            shown["name"] = former[0]
+            if former[1] is not None:
+                shown["parentReference"]["id"] = former[1].id
+        if "deltashowsharingchanges" in prefer and item.shared_at > since:
+            shown["@microsoft.graph.sharedChanged"] = "True"
+        return shown
+
+    def shown_item(self, item: Item, prefer: set[str] | frozenset[str] = frozenset()) -> dict[str, Any]:
+        names = [item.name, *(one.name for one in item.ancestors)]
+        reference = {"driveId": self.id, "driveType": self.kind}
+        if item.parent is not None:
+            path = "".join(f"/{quote(name)}" for name in reversed(names[1:-1]))
+            reference |= {"id": item.parent.id, "path": f"/drives/{self.id}/root:{path}"}
+        shown = {
+            "id": item.id,
+            "name": item.name,
+            "size": item.size,
+            "eTag": f'"{{{item.id}}},{item.version}"',
+            "createdDateTime": item.created,
+            "lastModifiedDateTime": item.modified,
+            "createdBy": item.by,
+            "lastModifiedBy": item.by,
+            "webUrl": self.url + "".join(f"/{quote(name)}" for name in reversed(names[:-1])),
+            "parentReference": reference,
+            "fileSystemInfo": {"createdDateTime": item.created, "lastModifiedDateTime": item.modified},
+            **item.facets,
+        }
+        if "folder" in item.facets:
+            shown["folder"] = {"childCount": len(item.children)}
+        if item.content is not None:
+            shown["cTag"] = f'"c:{{{item.id}}},{item.content_version}"'
+        holders = [item] if "hierarchicalsharing" in prefer else [item, *item.ancestors]
+        scopes = {
+            one.get("link", {}).get("scope", "users") for holder in holders for one in holder.permissions
+        }
+        if scopes:
+            shown["shared"] = {"scope": min(scopes & set(_SCOPES) or {"users"}, key=_SCOPES.index)}
+        elif "hierarchicalsharing" in prefer and (item.parent is None or item.shared_at):
+            shown["shared"] = {}
+        return shown
+
+    def permissions_of(self, item: Item) -> list[dict[str, Any]]:
+        """Return the effective permissions: the item's own, and those of the folders above."""
+        found = list(item.permissions)
+        for above in item.ancestors:
+            origin = {
+                "driveId": self.id,
+                "id": above.id,
+                "path": f"/drives/{self.id}/root:/{quote(above.name)}",
+            }
+            inherited = {"inheritedFrom": origin} if self.gives_inherited_from else {}
+            found += [one | inherited for one in above.permissions]
+        return found
+
+
+# Permissions, as resources/permission shows them.
+
+
+def identity_set(name: str, email: str = "", *, kind: str = "user") -> dict[str, Any]:
+    """Return a sharePointIdentitySet of a user, a group or a siteGroup.
+
+    A guest's email has #ext# in it, as the user principal name of guests has (Entra, B2B user properties).
+    """
+    identity = {"id": guid(email or name), "displayName": name} | ({"email": email} if email else {})
+    if kind == "user":
+        login = {"loginName": f"i:0#.f|membership|{email}", "id": "7", "displayName": name}
+        return {"user": identity, "siteUser": login}
+    return {kind: identity | ({"loginName": name} if kind == "siteGroup" else {})}
+
+
+def granted(who: dict[str, Any], role: str = "read") -> dict[str, Any]:
+    """Return a permission of a user or group; the deprecated property is there too."""
+    old = {kind: one for kind, one in who.items() if kind in {"user", "group"}}
+    return {"roles": [role], "grantedToV2": who, "grantedTo": old}
+
+
+def invited(email: str, role: str = "read") -> dict[str, Any]:
+    """Return an invitation that was not redeemed: no identity."""
+    return {"roles": [role], "invitation": {"email": email, "signInRequired": True}}
+
+
+def link(scope: str, *people: dict[str, Any], role: str = "read") -> dict[str, Any]:
+    """Return a sharing link: anonymous, organization, users (then with people) or existingAccess."""
+    kind = {"read": "view", "write": "edit"}[role]
+    facet = {"scope": scope, "type": kind, "webUrl": "https://contoso.sharepoint.com/:t:/s/a577ghg9"}
+    return {"roles": [role], "link": facet, "grantedToIdentitiesV2": list(people)}
+
+
+@dataclass
+class Site:
+    id: str
+    path: str
+    properties: dict[str, Any]
+    drives: list[Drive] = field(default_factory=list)
+
+
+def new_site(host: str, name: str, path: str) -> Site:
+    path = path.strip("/")
+    key = f"{host},{guid(path)},{guid(path + '/web')}"
+    shown = {"id": key, "name": path.rpartition("/")[2], "displayName": name, "createdDateTime": next_time()}
+    return Site(key, path, shown | {"webUrl": f"https://{host}/{path}", "siteCollection": {"hostname": host}})

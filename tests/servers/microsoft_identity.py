@@ -1,0 +1,81 @@
+"""Signing in as the Microsoft identity platform documents it, for applications without a user.
+
+Sources: https://learn.microsoft.com/entra/identity-platform, v2-protocols-oidc (metadata),
+v2-oauth2-client-creds-grant-flow, certificate-credentials (header and claims of an assertion),
+reference-error-codes (AADSTS...).
+"""
+
+import secrets
+
+from tests.servers.api_server import Answer, Request, json_answer, parts_of_jwt
+from tests.servers.microsoft365_drives import guid
+
+TENANT, APPLICATION, SECRET = guid("tenant"), guid("application"), "Zebra-canary-418"
+_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+
+def sign_in(request: Request, url: str, secret: str, lifetime_s: int) -> tuple[Answer, str]:
+    """Answer instance discovery, OpenID Connect discovery or a token request; with it a new token."""
+    base = f"{url}/{TENANT}"
+    metadata = {
+        "token_endpoint": f"{base}/oauth2/v2.0/token",
+        "authorization_endpoint": f"{base}/oauth2/v2.0/authorize",
+        "device_authorization_endpoint": f"{base}/oauth2/v2.0/devicecode",
+        "jwks_uri": f"{base}/discovery/v2.0/keys",
+        "issuer": f"{base}/v2.0",
+        "token_endpoint_auth_methods_supported": ["client_secret_post", "private_key_jwt"],
+    }
+    discovery = f"{base}/v2.0/.well-known/openid-configuration"
+    if request.path == "/common/discovery/instance":
+        host = {"preferred_network": "127.0.0.1", "preferred_cache": "127.0.0.1"}
+        aliases = [{**host, "aliases": ["127.0.0.1", "localhost"]}]
+        found = {"tenant_discovery_endpoint": discovery, "api-version": "1.1", "metadata": aliases}
+        return json_answer(200, found), ""
+    tenant, _, path = request.path[1:].partition("/")
+    if tenant != TENANT:
+        return _error(400, "invalid_request", 90002), ""
+    if path == "v2.0/.well-known/openid-configuration":
+        return json_answer(200, metadata), ""
+    if path != "oauth2/v2.0/token" or request.method != "POST":
+        return Answer(404), ""
+    refused = _refusal(request.form, secret, metadata["token_endpoint"])
+    if refused is not None:
+        return refused, ""
+    token = secrets.token_urlsafe(24)
+    lifetime = {"expires_in": lifetime_s, "ext_expires_in": lifetime_s}
+    return json_answer(200, {"token_type": "Bearer", "access_token": token, **lifetime}), token
+
+
+def _refusal(form: dict[str, str], secret: str, endpoint: str) -> Answer | None:
+    if form.get("client_assertion_type") == _ASSERTION:
+        is_known, number = _is_assertion(form.get("client_assertion", ""), endpoint), 700027
+    else:
+        is_known, number = form.get("client_secret") == secret, 7000215
+    checks = [
+        (form.get("grant_type") == "client_credentials", 400, "unsupported_grant_type", 70003),
+        (form.get("client_id") == APPLICATION, 400, "unauthorized_client", 700016),
+        (form.get("scope", "").endswith("/.default"), 400, "invalid_scope", 1002012),
+        (is_known, 401, "invalid_client", number),
+    ]
+    return next((_error(status, kind, code) for is_met, status, kind, code in checks if not is_met), None)
+
+
+def _error(status: int, kind: str, number: int) -> Answer:
+    description = f"AADSTS{number}: refused. Trace ID: {guid('trace')}"
+    return json_answer(status, {"error": kind, "error_description": description, "error_codes": [number]})
+
+
+def _is_assertion(token: str, endpoint: str) -> bool:
+    """Whether an assertion has the header and claims that certificate-credentials lists."""
+    try:
+        header, claims, _, signature = parts_of_jwt(token)
+    except ValueError:
+        return False
+    return (
+        header.get("alg") in {"PS256", "RS256"}
+        and bool(header.get("x5t") or header.get("x5t#S256"))
+        and claims.get("aud") == endpoint
+        and claims.get("iss") == claims.get("sub") == APPLICATION
+        and {"exp", "jti"} <= set(claims)
+        and bool(signature)
+    )
