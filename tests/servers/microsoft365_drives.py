@@ -10,11 +10,12 @@ import itertools
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Protocol
 from urllib.parse import quote
 
-_START = datetime(2026, 1, 1, tzinfo=UTC)
+_START = datetime(2026, 1, 1)  # noqa: DTZ001 (shown as UTC)
 _clock = itertools.count()
 _numbers = itertools.count()
 _SCOPES = ("anonymous", "organization", "users")
@@ -29,9 +30,12 @@ def opaque_id(prefix: str) -> str:
     return prefix + base64.b32encode(hashlib.sha256(str(next(_numbers)).encode()).digest()[:20]).decode()
 
 
+_quoted = lru_cache(quote)
+
+
 def next_time() -> str:
     """Return a later time than before, one second each."""
-    return (_START + timedelta(seconds=next(_clock))).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{(_START + timedelta(seconds=next(_clock))).isoformat()}Z"
 
 
 class Feed(Protocol):
@@ -239,11 +243,12 @@ class Drive:
         return shown
 
     def shown_item(self, item: Item, prefer: set[str] | frozenset[str] = frozenset()) -> dict[str, Any]:
-        names = [item.name, *(one.name for one in item.ancestors)]
         reference = {"driveId": self.id, "driveType": self.kind}
+        above, name = "", ""
         if item.parent is not None:
-            path = "".join(f"/{quote(name)}" for name in reversed(names[1:-1]))
-            reference |= {"id": item.parent.id, "path": f"/drives/{self.id}/root:{path}"}
+            above = _quoted("".join(f"/{one.name}" for one in [*item.ancestors][-2::-1]))
+            name = f"/{quote(item.name)}"
+            reference |= {"id": item.parent.id, "path": f"/drives/{self.id}/root:{above}"}
         shown = {
             "id": item.id,
             "name": item.name,
@@ -253,7 +258,7 @@ class Drive:
             "lastModifiedDateTime": item.modified,
             "createdBy": item.by,
             "lastModifiedBy": item.by,
-            "webUrl": self.url + "".join(f"/{quote(name)}" for name in reversed(names[:-1])),
+            "webUrl": self.url + above + name,
             "parentReference": reference,
             "fileSystemInfo": {"createdDateTime": item.created, "lastModifiedDateTime": item.modified},
             **item.facets,
