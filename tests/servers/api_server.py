@@ -68,6 +68,7 @@ class ApiServer:
         self.failures: list[BaseException] = []
         self.lock = threading.RLock()
         self.ca_file = ""
+        self.is_down = False  # whether connections are closed without an answer
         self._faults: list[_Fault] = []
         self._breaks: list[int] = []
         context = None
@@ -96,11 +97,12 @@ class ApiServer:
                 server.shutdown()
                 thread.join()
                 server.server_close()
+            self.is_down = True  # for connections that are still open
         if self.failures:
             raise self.failures[0]
 
     def fail_next(self, n: int, answer: Callable[[], Answer], *, path: str = "", host: str = "api") -> None:
-        """Answer so to the next n requests whose path contains a text."""
+        """Answer so to the next n requests whose path contains a text; the answer may be waited for."""
         self._faults.append(_Fault(n, answer, path, host))
 
     def break_downloads(self, n: int, after_bytes: int) -> None:
@@ -114,15 +116,16 @@ class ApiServer:
     def handle(self, request: Request) -> Answer:
         with self.lock:
             self.requests.append(request)
-            for fault in self._faults:
-                if fault.n_left and fault.path in request.path and fault.host == request.host:
-                    fault.n_left -= 1
-                    return fault.answer()
-            try:
-                return self.answer(request)
-            except Exception as error:  # noqa: BLE001 (raised again at the end)
-                self.failures.append(error)
-                return Answer(500)
+            faults = (one for one in self._faults if one.path in request.path and one.host == request.host)
+            fault = next((one for one in faults if one.n_left), None)
+            if fault is None:
+                try:
+                    return self.answer(request)
+                except Exception as error:  # noqa: BLE001 (raised again at the end)
+                    self.failures.append(error)
+                    return Answer(500)
+            fault.n_left -= 1
+        return fault.answer()
 
     def bytes_to_send(self, answer: Answer) -> bytes:
         with self.lock:
@@ -153,6 +156,9 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def _serve(self) -> None:
+        if self.server.service.is_down:
+            self.close_connection = True
+            return
         url = urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         request = Request(

@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class GoogleDrive(ApiServer):
         self.users: dict[str, Corpus] = {ACCOUNT: Corpus(user(ACCOUNT))}
         self.drives: list[Corpus] = []
         self.members: dict[str, set[str]] = {}  # of shared drives
-        self._key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        self._key = _account_key()
         self._pages: dict[str, _Page] = {}
         self._refused: list[str] = []
 
@@ -361,6 +362,11 @@ _ROUTES: list[tuple[str, Callable[..., Answer]]] = [
     ("/drives", GoogleDrive._list_drives),
     ("/drives/([^/]+)", GoogleDrive._drive),
 ]
+
+
+@cache  # making one takes time
+def _account_key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
 def _oauth_error(status: int, kind: str, description: str) -> Answer:

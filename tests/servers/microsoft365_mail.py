@@ -71,7 +71,7 @@ class MailFolder:
 class Mailbox:
     """The folders of a user; a delta query of them reports all, whatever their depth."""
 
-    always = ("id", "@odata.type", "@removed")
+    always: tuple[str, ...] = ("id", "@odata.type", "@removed")
 
     def __init__(self, owner: str) -> None:
         self.owner = owner

@@ -17,8 +17,9 @@ _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 def sign_in(request: Request, url: str, secret: str, lifetime_s: int) -> tuple[Answer, str]:
     """Answer instance discovery, OpenID Connect discovery or a token request; with it a new token."""
     base = f"{url}/{TENANT}"
+    endpoint = f"{base}/oauth2/v2.0/token"
     metadata = {
-        "token_endpoint": f"{base}/oauth2/v2.0/token",
+        "token_endpoint": endpoint,
         "authorization_endpoint": f"{base}/oauth2/v2.0/authorize",
         "device_authorization_endpoint": f"{base}/oauth2/v2.0/devicecode",
         "jwks_uri": f"{base}/discovery/v2.0/keys",
@@ -38,7 +39,7 @@ def sign_in(request: Request, url: str, secret: str, lifetime_s: int) -> tuple[A
         return json_answer(200, metadata), ""
     if path != "oauth2/v2.0/token" or request.method != "POST":
         return Answer(404), ""
-    refused = _refusal(request.form, secret, metadata["token_endpoint"])
+    refused = _refusal(request.form, secret, endpoint)
     if refused is not None:
         return refused, ""
     token = secrets.token_urlsafe(24)

@@ -199,6 +199,9 @@ def test_throttling_names_the_pause_as_seconds_or_date(graph: Microsoft365) -> N
     assert answers[0][1]["error"]["code"] == "activityLimitReached"
     assert answers[0][2]["Retry-After"] == "7"
     assert answers[1][2]["Retry-After"].endswith(" GMT")
+    graph.is_down = True
+    with pytest.raises(http.client.RemoteDisconnected):
+        client.get("/v1.0/users")
 
 
 def test_mail_is_tracked_by_folder_and_keeps_its_immutable_id(graph: Microsoft365) -> None:
