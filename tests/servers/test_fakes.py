@@ -48,12 +48,12 @@ class _Client:
         kind = answer.headers.get("Content-Type", "")
         return answer.status, json.loads(data) if kind == "application/json" else data, answer.headers
 
-    def json(self, url: str, **headers: str) -> Any:
+    def json(self, url: str, **headers: Any) -> Any:
         status, body, _ = self.get(url, **headers)
         assert status == 200, body
         return body
 
-    def round(self, url: str, **headers: str) -> tuple[list[dict[str, Any]], str]:
+    def round(self, url: str, **headers: Any) -> tuple[list[dict[str, Any]], str]:
         """Return all entries of a delta query and its deltaLink."""
         found: list[dict[str, Any]] = []
         body: dict[str, Any] = {"@odata.nextLink": url}
@@ -133,6 +133,24 @@ def test_delta_reports_items_by_id_with_stale_repeats_and_without_names_of_the_d
     assert [one["name"] for one in found if one.get("name") in {"a", "renamed"}] == ["a", "renamed"]
     assert client.round(state)[0] == []
     assert client.json(url + "?token=latest")["value"] == []
+
+
+def test_delta_shows_sharing_as_the_preferences_ask(graph: Microsoft365) -> None:
+    client = _signed_in(graph)
+    drive = graph.add_site("Ward").drives[0]
+    folder, note = drive.folder("a"), drive.add("a/note.txt")
+    url = f"/v1.0/drives/{quote(drive.id)}/root/delta?$select=id,shared,@microsoft.graph.sharedChanged"
+    _, state = client.round(url)
+    drive.share(folder, link("organization"))
+    drive.rename(note, "other.txt")
+    both = {folder.id: {"scope": "organization"}, note.id: {"scope": "organization"}}
+    found = {one["id"]: one.get("shared") for one in client.round(state)[0]}
+    assert found == {**both, drive.root.id: None}
+    alone = client.round(state, deltaExcludeParent="true", Prefer="hierarchicalsharing")[0]
+    assert {one["id"]: one.get("shared") for one in alone} == {**both, note.id: None}
+    prefer = "deltashowremovedasdeleted, deltatraversepermissiongaps, deltashowsharingchanges"
+    changed = client.round(state, Prefer=prefer)[0]
+    assert [one["id"] for one in changed if "@microsoft.graph.sharedChanged" in one] == [folder.id]
 
 
 @pytest.mark.parametrize("code", ["resyncChangesApplyDifferences", "resyncChangesUploadDifferences"])
