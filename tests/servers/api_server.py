@@ -226,9 +226,9 @@ def _make_certificate(folder: Path) -> Path:
     """Write a key and a self-signed certificate for loopback; return the certificate's path."""
     from cryptography import x509  # noqa: PLC0415 (only with TLS)
     from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415
 
-    key = ec.generate_private_key(ec.SECP256R1())
+    key = rsa.generate_private_key(65537, 2048)
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "phiscan tests")])
     names: list[x509.GeneralName] = [
         x509.DNSName("localhost"),

@@ -18,10 +18,10 @@ from phiscan.model import FailReason, SourceFile
 
 IMMUTABLE = 'IdType="ImmutableId"'  # of a message that moves to another folder
 DRIVE_ITEM = (
-    "id,name,parentReference,size,cTag,lastModifiedDateTime,file,folder,package,remoteItem,root,deleted"
+    "id,name,parentReference,size,eTag,lastModifiedDateTime,file,folder,package,remoteItem,root,deleted"
 )
-MAIL_FOLDER = "displayName,parentFolderId"
-MESSAGE = "receivedDateTime,lastModifiedDateTime,changeKey"
+MAIL_FOLDER = "id,displayName,parentFolderId"
+MESSAGE = "id,receivedDateTime,lastModifiedDateTime,changeKey"
 _MESSAGE_BYTES = 65_536  # estimated: Graph gives no sizes of messages
 _FACETS = (
     ("remoteItem", Kind.LINK),
@@ -71,7 +71,7 @@ class DriveFile:
         return data
 
     def verify(self) -> None:
-        """Compare size and content tag with those that were crawled."""
+        """Compare size and eTag with those that were crawled."""
         self._checked()
 
     def _checked(self) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def drive_item_of(entry: dict[str, Any]) -> Item | None:
         kind=kind,
         size=entry.get("size"),
         mtime_ns=_nanoseconds(entry.get("lastModifiedDateTime")),
-        mark=entry.get("cTag"),
+        mark=entry.get("eTag"),
     )
 
 

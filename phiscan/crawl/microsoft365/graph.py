@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from phiscan.config import SharesTable
 from phiscan.crawl.credentials import Credentials, read_private
@@ -24,7 +24,7 @@ from phiscan.model import FailReason
 
 EXTRA = "microsoft365"
 _GRAPH = "https://graph.microsoft.com"
-# Graph -> where applications sign in. Source: "National cloud deployments".
+# Graph -> where applications sign in; another endpoint is for both. Source: "National cloud deployments".
 _LOGINS = {
     _GRAPH: "https://login.microsoftonline.com",
     "https://graph.microsoft.us": "https://login.microsoftonline.us",
@@ -118,7 +118,7 @@ class _SignIn:
             message = f"{EXTRA}: needs the package msal; expected phiscan installed with [{EXTRA}]"
             raise InputError(message) from None
         self._client = client
-        self._login = f"{_LOGINS.get(endpoint, f'{endpoint}/login')}/{tenant}"
+        self._login = f"{_LOGINS.get(endpoint, endpoint)}/{tenant}"
         self._scope = f"{endpoint}/.default"
         self._credentials = credentials
         self._lock = threading.Lock()
@@ -186,5 +186,7 @@ class _SignIn:
         return SimpleNamespace(status_code=200, text=text, headers={})
 
     def post(self, url: str, data: Any = None, headers: Any = None, **_: Any) -> Any:  # noqa: ARG002
-        """Return the answer to a request for a token; msal itself knows https only."""
-        return self._client.send("POST", f"{self._login}/oauth2/v2.0/token", data=data, headers=headers)
+        """Return the answer to a request for a token; msal knows https only, and gives bytes as values."""
+        form = {**(headers or {}), "Content-Type": "application/x-www-form-urlencoded"}
+        place = f"{self._login}/oauth2/v2.0/token"
+        return self._client.send("POST", place, content=urlencode(data or {}).encode(), headers=form)
