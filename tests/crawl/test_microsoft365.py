@@ -19,7 +19,7 @@ from phiscan.crawl.shares import open_remote
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SkipReason, SourceFile
 from tests.crawl.fetched import fetched
-from tests.servers.api_server import json_answer
+from tests.servers.api_server import Answer, json_answer
 from tests.servers.microsoft365 import HOST_NAME, Microsoft365, error
 from tests.servers.microsoft365_drives import Drive, granted, identity_set, invited, link
 from tests.servers.microsoft365_mail import Mailbox
@@ -421,21 +421,18 @@ def test_a_scan_killed_in_the_middle_of_a_delta_is_as_if_it_had_not_begun(
     server.page_size = 7
     reached, done = threading.Event(), threading.Event()
 
-    def wait() -> object:
+    def wait() -> Answer:
         reached.set()
         done.wait(30)
         return error(503, "serviceNotAvailable")
 
-    passed = len(server.asked("delta"))
+    server.fail_next(1, wait, path="delta", after=4)
     command = "import sys, tests.crawl.test_microsoft365 as t; t._crawl(sys.argv[1])"
     with subprocess.Popen([sys.executable, "-c", command, f"drives/{user}"]) as killed:
-        while len(server.asked("delta")) < passed + 3:
-            assert killed.poll() is None
-            reached.wait(0.01)
-        server.fail_next(1, wait, path="delta")  # type: ignore[arg-type]
         assert reached.wait(30)
         killed.send_signal(signal.SIGKILL)
     done.set()
+    assert len(first) == 30
     kept = [name.replace("folder 00000", "renamed") for name in first]
     added = [f"new {number % 4}/{number:02}.txt" for number in range(40)]
     assert _paths(f"drives/{user}") == sorted([*kept, *added])
