@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
 from typing import Protocol
 
 from phiscan.config import SharesTable
@@ -13,13 +14,12 @@ from phiscan.crawl.listing_cache import (
     Kind,
     ListingCache,
     Page,
-    entries_of,
-    item_identity,
+    path_name,
 )
 from phiscan.crawl.share import Crawled
 from phiscan.crawl.share_errors import RefusedError
 from phiscan.crawl.walk import Entry, walk
-from phiscan.model import FailReason, SourceFile
+from phiscan.model import FailReason, SkipReason, SourceFile
 
 _FOLDERS = frozenset({Kind.FOLDER, Kind.MOUNT})
 
@@ -131,3 +131,48 @@ class ListedTree:
 
     def _ensure(self, feed: str) -> None:
         self._cache.ensure(feed, lambda token: self._source.pages(feed, token))
+
+
+def entries_of(root: bytes, folder: bytes, items: list[Item]) -> list[Entry]:
+    """Return the entries of a folder from its items, each with a name of its own.
+
+    Some sources allow equal names in one folder: the oldest item has the plain name, the others have their id
+    before the ending.
+    """
+    prefix = folder + b"/" if folder else b""
+    entries = []
+    for name, item in _distinct(items):
+        kind, moment = item.kind, item.mtime_ns or 0
+        inode = item_identity(item)
+        source = SourceFile(root, prefix + name, item.size or 0, moment, moment, inode, device=0)
+        is_folder = kind is Kind.FOLDER or kind is Kind.MOUNT
+        entries.append(Entry(source, is_folder, SkipReason.SYMLINK if kind is Kind.LINK else None))
+    return entries
+
+
+def item_identity(item: Item) -> int:
+    """Return the number that identifies the content of an item, used as its inode."""
+    marks = f"{item.id}\0{item.mark or ''}".encode()
+    return int.from_bytes(blake2b(marks, digest_size=8).digest(), "big") >> 1
+
+
+def _distinct(items: list[Item]) -> Iterator[tuple[bytes, Item]]:
+    """Yield each item with its own name; items with equal names come in the order of their age."""
+    if len({item.name for item in items}) < len(items):
+        items = sorted(items, key=lambda item: (item.born or "", item.id))
+    taken: set[bytes] = set()
+    later: list[tuple[bytes, Item]] = []
+    for item in items:
+        name = item.name or b"%"
+        if name not in taken:
+            taken.add(name)
+            yield name, item
+        else:
+            later.append((name, item))
+    for name, item in later:
+        while name in taken:
+            stem, dot, ending = name.rpartition(b".")
+            mark = b" [" + path_name(item.id) + b"]"
+            name = stem + mark + dot + ending if stem else name + mark  # noqa: PLW2901 (until it is free)
+        taken.add(name)
+        yield name, item

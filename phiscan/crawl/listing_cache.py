@@ -17,15 +17,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 from blake3 import blake3
 
+from phiscan.crawl.location import escaped, unescaped
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
-from phiscan.crawl.walk import Entry
-from phiscan.model import FailReason, SkipReason, SourceFile
+from phiscan.model import FailReason
 
 _VERSION = 1  # of the tables; another one is read again from the source
 _TABLES = """
@@ -48,8 +47,6 @@ _COLUMNS = "id, parent, name, kind, size, mtime_ns, mark, born"
 _WAIT_S = 600.0  # for another process that stores a delta of the same root
 _CACHE_KIB = 65_536  # ids come in no order, so that a small cache would be written again and again
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_CODES = re.compile(rb"%(2F|25|2E|00)")
-_SPECIAL = re.compile(rb"[%/\0]|^\.{1,2}$")
 _WITH_ID = re.compile(rb" \[([^\[\]]+)\](?:\.[^.]*)?$")
 
 
@@ -161,10 +158,10 @@ class ListingCache:
         return [self._unpacked(feed, item) for item in found if item.kind is not Kind.ROOT]
 
     def child(self, feed: str, parent: str, name: bytes) -> Item | None:
-        """Return the item that has a name in the listing of a folder, as ``entries_of`` gives names."""
+        """Return the item that has a name in the listing of a folder, as ``ListedTree`` gives names."""
         equal = "parent = ? AND name = ? ORDER BY born, id LIMIT 1"
         rows = self._rows(feed, equal, parent, name, index="children")
-        if not (rows and name) and (match := _WITH_ID.search(name)):
+        if not rows and (match := _WITH_ID.search(name)):
             rows = self._rows(feed, "id = ? AND parent = ?", original_name(match[1]), parent)
         return self._unpacked(feed, rows[0]) if rows else None
 
@@ -275,64 +272,15 @@ class ListingCache:
         self._reader = self._writer = None
 
 
-def entries_of(root: bytes, folder: bytes, items: list[Item]) -> list[Entry]:
-    """Return the entries of a folder from its items, each with a name of its own.
-
-    Some sources allow equal names in one folder: the oldest item has the plain name, the others have their id
-    before the ending.
-    """
-    prefix = folder + b"/" if folder else b""
-    entries = []
-    for name, item in _distinct(items):
-        kind, moment = item.kind, item.mtime_ns or 0
-        inode = item_identity(item)
-        source = SourceFile(root, prefix + name, item.size or 0, moment, moment, inode, device=0)
-        is_folder = kind is Kind.FOLDER or kind is Kind.MOUNT
-        entries.append(Entry(source, is_folder, SkipReason.SYMLINK if kind is Kind.LINK else None))
-    return entries
-
-
-def item_identity(item: Item) -> int:
-    """Return the number that identifies the content of an item, used as its inode."""
-    marks = f"{item.id}\0{item.mark or ''}".encode()
-    return int.from_bytes(blake2b(marks, digest_size=8).digest(), "big") >> 1
-
-
 def path_name(name: str) -> bytes:
     r"""Return a name as one part of a raw path, reversibly: ``original_name`` gives it back.
 
-    >>> path_name("bloods 3/4, 100%.txt"), path_name(".."), original_name(path_name("%2F/"))
-    (b'bloods 3%2F4, 100%.txt', b'%2E%2E', '%2F/')
+    >>> path_name("bloods 3/4, 100%.txt"), original_name(path_name("%2F\0"))
+    (b'bloods 3%2F4, 100%25.txt', '%2F\x00')
     """
-    raw = name.encode("utf-8", "surrogatepass")
-    if not _SPECIAL.search(raw):
-        return raw
-    raw = _CODES.sub(rb"%25\1", raw).replace(b"/", b"%2F").replace(b"\0", b"%00")
-    return raw.replace(b".", b"%2E") if raw in {b".", b".."} else raw
+    return escaped(name).replace("\0", "%00").encode("utf-8", "surrogatepass")
 
 
 def original_name(raw: bytes) -> str:
     """Return the name from which ``path_name`` made a part of a path."""
-    return _CODES.sub(lambda match: bytes((int(match[1], 16),)), raw).decode("utf-8", "surrogatepass")
-
-
-def _distinct(items: list[Item]) -> Iterator[tuple[bytes, Item]]:
-    """Yield each item with its own name; items with equal names come in the order of their age."""
-    if len({item.name for item in items}) < len(items):
-        items = sorted(items, key=lambda item: (item.born or "", item.id))
-    taken: set[bytes] = set()
-    later: list[tuple[bytes, Item]] = []
-    for item in items:
-        name = item.name or b""
-        if name and name not in taken:
-            taken.add(name)
-            yield name, item
-        else:
-            later.append((name, item))
-    for name, item in later:
-        while name in taken or not name:
-            stem, dot, ending = name.rpartition(b".")
-            mark = b" [" + path_name(item.id) + b"]"
-            name = stem + mark + dot + ending if stem else name + mark  # noqa: PLW2901 (until it is free)
-        taken.add(name)
-        yield name, item
+    return unescaped(raw.decode("utf-8", "surrogatepass").replace("%00", "\0"))

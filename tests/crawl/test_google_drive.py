@@ -99,7 +99,7 @@ def test_a_first_scan_lists_in_a_stable_order_and_an_unchanged_rescan_asks_once(
     drive.trash(drive.add("trashed"))
     first = _crawl(f"user/{user}")
     assert [(crawled.source.path.decode(), crawled.skip) for crawled in first] == [
-        ("Résumé 100% #1 [x].docx", None),
+        ("Résumé 100%25 #1 [x].docx", None),
         ("a/b/c.txt", None),
         ("a/z.txt", None),
         ("b.txt", None),
@@ -108,7 +108,7 @@ def test_a_first_scan_lists_in_a_stable_order_and_an_unchanged_rescan_asks_once(
         ("shortcut", SkipReason.SYMLINK),
         ("target", None),
     ]
-    assert _fetched(first[0].source) == first[0].source.path
+    assert _fetched(first[0].source).decode() == "Résumé 100% #1 [x].docx"
     assert _fetched(first[4].source) == b"text"
     before = len(server.asked("/drive/v3"))
     again = _crawl(f"user/{user}")
@@ -223,7 +223,7 @@ def test_expired_tokens_are_renewed_and_a_refused_page_token_begins_anew(
     gone = drive.add("gone.txt")
     drive.add("stays.txt", b"text")
     share = open_remote(f"gdrive://user/{user}".encode(), load_settings(Config()))
-    share.connect()
+    share.check()
     server.expire_tokens()
     found = [crawled.source for crawled in share.crawl(NOTHING, set())]
     assert [source.path for source in found] == [b"gone.txt", b"stays.txt"]

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phiscan.crawl.listed_tree import entries_of
 from phiscan.crawl.listing_cache import (
     DamagedListingError,
     Item,
     Kind,
     ListingCache,
     Page,
-    entries_of,
     original_name,
     path_name,
 )
@@ -184,15 +184,16 @@ def test_equal_names_in_one_folder_are_told_apart_by_age(cache: ListingCache) ->
         Item("young", "top", b"a.txt", Kind.FILE, born="2026"),
         Item("old", "top", b"a.txt", Kind.FILE, born="2025"),
         Item("odd", "top", b"a [young].txt", Kind.FILE, born="2024"),
-        Item("none/", "top", b"", Kind.FILE, born="2024"),
+        Item("/", "top", b"%2F", Kind.FILE, born="2024"),
+        Item("b/", "top", b"%2F", Kind.FILE, born="2025"),
     ]
     _store(cache, Page([TOP, *twins], (), "1"), feed="twins")
-    assert _paths(cache, "twins") == [" [none%2F]", "a [young] [young].txt", "a [young].txt", "a.txt"]
+    assert _paths(cache, "twins") == ["%2F", "%2F [b%2F]", "a [young] [young].txt", "a [young].txt", "a.txt"]
     named = {
         name: cache.child("twins", "top", name)
-        for name in (b"a.txt", b"a [young].txt", b"a [young] [young].txt", b" [none%2F]", b"a [gone].txt")
+        for name in (b"a.txt", b"a [young].txt", b"a [young] [young].txt", b"%2F [b%2F]", b"a [gone].txt")
     }
-    assert [item and item.id for item in named.values()] == ["old", "odd", "young", "none/", None]
+    assert [item and item.id for item in named.values()] == ["old", "odd", "young", "b/", None]
 
 
 def test_shortcuts_are_skipped_and_a_package_is_a_folder_if_it_has_entries(cache: ListingCache) -> None:

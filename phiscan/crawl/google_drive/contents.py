@@ -14,7 +14,9 @@ from urllib.parse import quote
 
 from phiscan.crawl.google_drive.api import get_json
 from phiscan.crawl.http_client import HttpClient
-from phiscan.crawl.listing_cache import Item, Kind, item_identity, path_name
+from phiscan.crawl.listed_tree import item_identity
+from phiscan.crawl.listing_cache import Item, Kind, path_name
+from phiscan.crawl.remote import RangeFile
 from phiscan.crawl.share_errors import RefusedError
 from phiscan.model import FailReason, SourceFile
 
@@ -34,84 +36,57 @@ _EXPORTS = {
 _EXPORT_BYTES = 65_536  # estimated: the size is known when it is made
 
 
-class GoogleFile:
-    """A file, read range by range, or a document of Google, exported whole."""
+def open_file(source: SourceFile, client: HttpClient, place: str, own_domain: str, offset: int) -> RangeFile:
+    """Return a file, read range by range, or a document of Google, exported whole.
 
-    def __init__(
-        self, source: SourceFile, client: HttpClient, place: str, own_domain: str, offset: int
-    ) -> None:
-        self._client = client
-        self._place = place
-        self._crawled = source
-        self._next = offset
-        self._data = b""
-        state = self._checked()
-        kind = str(state.get("mimeType", ""))
-        self._n_bytes = source.size
-        self._is_exported = kind.startswith(_NATIVE)
-        if self._is_exported:
-            wanted = _EXPORTS.get(kind.removeprefix(_NATIVE))
-            if wanted is None:
-                raise RefusedError(FailReason.UNSUPPORTED, f"Google exports no {kind.removeprefix(_NATIVE)}")
-            exported = client.request("GET", f"{place}/export?mimeType={quote(wanted, safe='')}").content
-            self._n_bytes, self._data = len(exported), exported[offset:]
-        owner, readers = self._access(own_domain)
-        self._source = replace(source, owner=owner, readers=readers)
+    Raises:
+        RefusedError, UnansweredError: it is not the file that was crawled, or cannot be read.
+    """
 
-    @property
-    def source(self) -> SourceFile:
-        """The file with its owner and its readers."""
-        return self._source
-
-    @property
-    def n_bytes(self) -> int:
-        """Its size; of a document of Google, that of its export."""
-        return self._n_bytes
-
-    def read(self, n_bytes: int) -> bytes:
-        """Return the next bytes; see ``OpenFile``."""
-        if not self._data and not self._is_exported and self._next < self._n_bytes:
-            answer = self._client.get_range(f"{self._place}?alt=media&{ALL_DRIVES}", self._next)
-            is_part = answer.status_code == 206  # noqa: PLR2004 (partial content)
-            self._data = answer.content if is_part else answer.content[self._next :]
-            self._next += len(self._data)
-        data, self._data = self._data[:n_bytes], self._data[n_bytes:]
-        return data
-
-    def verify(self) -> None:
-        """Compare size and content marks with those that were crawled."""
-        self._checked()
-
-    def _checked(self) -> dict[str, Any]:
+    def checked() -> dict[str, Any]:
         """Return the state of the file on the server, which must be the crawled one."""
-        state = get_json(self._client, f"{self._place}?{ALL_DRIVES}&fields={FIELDS}")
+        state = get_json(client, f"{place}?{ALL_DRIVES}&fields={FIELDS}")
         item = item_of(state)
-        if state.get("trashed") or (item.size, item_identity(item)) != (
-            self._crawled.size,
-            self._crawled.inode,
-        ):
+        if state.get("trashed") or (item.size, item_identity(item)) != (source.size, source.inode):
             raise RefusedError(FailReason.CHANGED, "not the file that was crawled")
         return state
 
-    def _access(self, own_domain: str) -> tuple[str, tuple[str, ...]]:
-        """Return owner and readers; they are unknown if Google does not give them to the account."""
-        fields = "nextPageToken,permissions(type,role,emailAddress,domain,deleted)"
-        url = f"{self._place}/permissions?pageSize=100&{ALL_DRIVES}&fields={fields}"
-        owner, readers, token = "", dict[str, None](), ""
-        while True:
-            try:
-                page = get_json(self._client, f"{url}&pageToken={quote(token, safe='')}" if token else url)
-            except RefusedError:
-                return "", ()
-            for permission in page.get("permissions", ()):
-                if permission.get("deleted"):
-                    continue
-                readers[_reader(permission, own_domain)] = None
-                if permission.get("role") == "owner":
-                    owner = permission.get("emailAddress", "")
-            token = page.get("nextPageToken", "")
-            if not token:
-                return owner, tuple(readers)
+    def fetch(start: int) -> bytes:
+        answer = client.get_range(f"{place}?alt=media&{ALL_DRIVES}", start)
+        is_part = answer.status_code == 206  # noqa: PLR2004 (partial content)
+        return answer.content if is_part else answer.content[start:]
+
+    kind = str(checked().get("mimeType", ""))
+    owner, readers = _access(client, place, own_domain)
+    described = replace(source, owner=owner, readers=readers)
+    if not kind.startswith(_NATIVE):
+        return RangeFile(described, fetch, offset, verify=checked)
+    wanted = _EXPORTS.get(kind.removeprefix(_NATIVE))
+    if wanted is None:
+        raise RefusedError(FailReason.UNSUPPORTED, f"Google exports no {kind.removeprefix(_NATIVE)}")
+    data = client.request("GET", f"{place}/export?mimeType={quote(wanted, safe='')}").content
+    return RangeFile(described, lambda start: data[start:], offset, n_bytes=len(data), verify=checked)
+
+
+def _access(client: HttpClient, place: str, own_domain: str) -> tuple[str, tuple[str, ...]]:
+    """Return owner and readers; they are unknown if Google does not give them to the account."""
+    fields = "nextPageToken,permissions(type,role,emailAddress,domain,deleted)"
+    url = f"{place}/permissions?pageSize=100&{ALL_DRIVES}&fields={fields}"
+    owner, readers, token = "", dict[str, None](), ""
+    while True:
+        try:
+            page = get_json(client, f"{url}&pageToken={quote(token, safe='')}" if token else url)
+        except RefusedError:
+            return "", ()
+        for permission in page.get("permissions", ()):
+            if permission.get("deleted"):
+                continue
+            readers[_reader(permission, own_domain)] = None
+            if permission.get("role") == "owner":
+                owner = permission.get("emailAddress", "")
+        token = page.get("nextPageToken", "")
+        if not token:
+            return owner, tuple(readers)
 
 
 def _reader(permission: Mapping[str, Any], own_domain: str) -> str:

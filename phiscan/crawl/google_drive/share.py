@@ -14,17 +14,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from phiscan.config import SharesTable
-from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.google_drive.api import DRIVES_SCOPE, EXTRA, USERS_SCOPE, SignIn, get_json, refusal_of
-from phiscan.crawl.google_drive.contents import ALL_DRIVES, FIELDS, GoogleFile, item_of
+from phiscan.crawl.google_drive.contents import ALL_DRIVES, FIELDS, item_of, open_file
 from phiscan.crawl.http_client import HttpClient
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.listed_tree import ListedTree
 from phiscan.crawl.listing_cache import Item, Kind, Page, path_name
-from phiscan.crawl.location import parse_url
-from phiscan.crawl.retries import RetryPolicy
+from phiscan.crawl.remote import ServerShare
 from phiscan.crawl.share import Crawled, OpenFile
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.share_errors import RefusedError
 from phiscan.errors import InputError
 from phiscan.model import FailReason, SourceFile
 
@@ -35,52 +33,39 @@ _API = "https://www.googleapis.com"
 _DIRECTORY = "https://admin.googleapis.com"
 
 
-class GoogleDriveShare:
+class GoogleDriveShare(ServerShare):
     """One root in Google Drive."""
 
     def __init__(self, root: bytes, settings: SharesTable) -> None:
-        location = parse_url(root.decode("utf-8", "surrogateescape"))
-        self.root = location.root
-        self._kind, self._names = location.host, location.path
+        super().__init__(root, settings)
+        self._kind, self._names = self.location.host, self.location.path
         if self._kind not in {"my", "user", "shared"}:
             message = (
-                f"{self._shown}: expected gdrive://my, gdrive://user/NAME@DOMAIN or gdrive://shared/DRIVE"
+                f"{self.shown}: expected gdrive://my, gdrive://user/NAME@DOMAIN or gdrive://shared/DRIVE"
             )
             raise InputError(message)
-        self._settings = settings
-        self._credentials = credentials_of(self.root, settings)
-        self._base = f"{(self._credentials.endpoint or _API).rstrip('/')}/drive/v3"
-        self._policy = RetryPolicy(settings)
+        self._base = f"{(self.credentials.endpoint or _API).rstrip('/')}/drive/v3"
         self._lock = threading.Lock()
         self._clients: dict[str, HttpClient] = {}  # by the user for whom it signs in
         self._tops: dict[str, str] = {}  # feed -> the id of its uppermost folder
         self._tree = ListedTree(self.root, settings, self)
 
-    @property
-    def retry_policy(self) -> RetryPolicy:
-        """The retry policy of Google Drive."""
-        return self._policy
-
-    @property
-    def _shown(self) -> str:
-        return self.root.decode("utf-8", "backslashreplace")
-
-    def connect(self) -> None:
-        """Sign in and request the uppermost folder or the first page of drives or users; see ``Share``."""
+    def check(self) -> None:
+        """Sign in and request the uppermost folder or the first page of drives or users."""
         try:
             feed, _ = self.start()
             if "/" in feed:
                 self._top(feed)
             else:
                 next(self._mounts(feed))
-        except (RefusedError, UnansweredError) as error:
-            what = "no such drive" if error.reason is FailReason.CHANGED else error.detail
-            message = f"{self._shown}: cannot be listed: {what}"
-            raise InputError(message) from None
+        except RefusedError as error:
+            if error.reason is FailReason.CHANGED:
+                raise RefusedError(FailReason.IO_ERROR, "no such drive") from None
+            raise
 
     def close(self) -> None:
-        """Send no more requests; see ``RemoteShare``."""
-        self._policy.stop()
+        """Send no more requests; see ``ServerShare``."""
+        super().close()
         self._tree.close()
         with self._lock:
             for client in self._clients.values():
@@ -99,7 +84,7 @@ class GoogleDriveShare:
         feed, item = self._tree.find(source)
         subject = self._subject(feed)
         own_domain = subject.rpartition("@")[2]
-        yield GoogleFile(source, self._client(subject), f"{self._base}/files/{item.id}", own_domain, offset)
+        yield open_file(source, self._client(subject), f"{self._base}/files/{item.id}", own_domain, offset)
 
     # What ``ListedTree`` asks. Feeds: "users", "drives", "user/NAME" ("user/" for "my") and "shared/DRIVE".
 
@@ -151,7 +136,7 @@ class GoogleDriveShare:
                     [Item(one, "", path_name(name), Kind.MOUNT, mark=mark) for one, name, mark in drives]
                 )
             return
-        base = f"{self._credentials.endpoint or _DIRECTORY}/admin/directory/v1/users"
+        base = f"{self.credentials.endpoint or _DIRECTORY}/admin/directory/v1/users"
         url = f"{base}?customer=my_customer&maxResults=500&fields=nextPageToken,users(id,primaryEmail)"
         for page in self._pages_of(feed, url):
             users = [(one["id"], one["primaryEmail"]) for one in page.get("users", ())]
@@ -192,20 +177,20 @@ class GoogleDriveShare:
 
     def _get(self, feed: str, url: str) -> dict[str, Any]:
         client = self._client(self._subject(feed), USERS_SCOPE if feed == "users" else DRIVES_SCOPE)
-        return self._policy.run(lambda: get_json(client, url))
+        return self.retry_policy.run(lambda: get_json(client, url))
 
     def _subject(self, feed: str) -> str:
         """Return the user for whom a feed is read; "" = the service account itself."""
         kind, _, name = feed.partition("/")
-        return name if kind == "user" and name else self._credentials.username
+        return name if kind == "user" and name else self.credentials.username
 
     def _client(self, subject: str, scope: str = DRIVES_SCOPE) -> HttpClient:
         key = f"{subject} {scope}"
         with self._lock:
             if key not in self._clients:
-                ca_file = self._credentials.ca_file
-                sign_in = SignIn(self._settings, self._credentials, subject, scope)
+                ca_file = self.credentials.ca_file
+                sign_in = SignIn(self.settings, self.credentials, subject, scope)
                 self._clients[key] = HttpClient(
-                    self._settings, sign_in, ca_file=ca_file, extra=EXTRA, refine=refusal_of
+                    self.settings, sign_in, ca_file=ca_file, extra=EXTRA, refine=refusal_of
                 )
             return self._clients[key]

@@ -10,9 +10,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from phiscan.crawl.listing_cache import Item, Kind, item_identity, path_name
+from phiscan.crawl.listed_tree import item_identity
+from phiscan.crawl.listing_cache import Item, Kind, path_name
 from phiscan.crawl.microsoft365.graph import Graph
 from phiscan.crawl.microsoft365.readers import access_of, name_of
+from phiscan.crawl.remote import RangeFile
 from phiscan.crawl.share_errors import RefusedError
 from phiscan.model import FailReason, SourceFile
 
@@ -33,102 +35,65 @@ _FACETS = (
 _ADDRESS = "@microsoft.graph.downloadUrl"
 
 
-class DriveFile:
-    """A file of a drive, read range by range from the address that Graph gives for it."""
+def open_drive_file(source: SourceFile, graph: Graph, place: str, offset: int) -> RangeFile:
+    """Return a file of a drive, read range by range from the address that Graph gives for it.
 
-    def __init__(self, source: SourceFile, graph: Graph, place: str, offset: int) -> None:
-        self._graph = graph
-        self._place = place
-        self._crawled = source
-        self._next = offset
-        self._data = b""
-        state = self._checked()
-        owner, readers = self._access()
-        owner = owner or name_of((state.get("createdBy") or {}).get("user") or {})
-        self._source = replace(source, owner=owner, readers=readers)
-        self._address: str = state[_ADDRESS]
+    Raises:
+        RefusedError, UnansweredError: it is not the file that was crawled, or cannot be read.
+    """
 
-    @property
-    def source(self) -> SourceFile:
-        """The file with its owner and its readers."""
-        return self._source
-
-    @property
-    def n_bytes(self) -> int:
-        """Its size when it was crawled."""
-        return self._crawled.size
-
-    def read(self, n_bytes: int) -> bytes:
-        """Return the next bytes; see ``OpenFile``."""
-        if not self._data and self._next < self._crawled.size:
-            try:
-                self._data = self._graph.part(self._address, self._next)
-            except RefusedError:  # the address is valid for some minutes
-                self._address = self._checked()[_ADDRESS]
-                self._data = self._graph.part(self._address, self._next)
-            self._next += len(self._data)
-        data, self._data = self._data[:n_bytes], self._data[n_bytes:]
-        return data
-
-    def verify(self) -> None:
-        """Compare size and eTag with those that were crawled."""
-        self._checked()
-
-    def _checked(self) -> dict[str, Any]:
+    def checked() -> dict[str, Any]:
         """Return the state of the file on the server, which must be the crawled one."""
-        state = self._graph.get(self._place)
+        state = graph.get(place)
         if "malware" in state:
             raise RefusedError(FailReason.IO_ERROR, "the service found malware in it and gives it to nobody")
         item = drive_item_of(state)
-        if item is None or (item.size, item_identity(item)) != (self._crawled.size, self._crawled.inode):
+        if item is None or (item.size, item_identity(item)) != (source.size, source.inode):
             raise RefusedError(FailReason.CHANGED, "not the file that was crawled")
         return state
 
-    def _access(self) -> tuple[str, tuple[str, ...]]:
-        permissions: list[dict[str, Any]] = []
-        link = f"{self._place}/permissions"
-        while link:
-            try:
-                page = self._graph.get(link)
-            except RefusedError:  # the application may read the file and not its permissions
-                return "", ()
-            permissions += page["value"]
-            link = page.get("@odata.nextLink", "")
-        return access_of(permissions)
+    def fetch(start: int) -> bytes:
+        nonlocal state
+        try:
+            return graph.part(state[_ADDRESS], start)
+        except RefusedError:  # the address is valid for some minutes
+            state = checked()
+            return graph.part(state[_ADDRESS], start)
+
+    state = checked()
+    owner, readers = _access(graph, place)
+    owner = owner or name_of((state.get("createdBy") or {}).get("user") or {})
+    return RangeFile(replace(source, owner=owner, readers=readers), fetch, offset, verify=checked)
 
 
-class Message:
-    """A message of a mailbox, read whole as MIME; its delegates are not known to Graph."""
+def _access(graph: Graph, place: str) -> tuple[str, tuple[str, ...]]:
+    permissions: list[dict[str, Any]] = []
+    link = f"{place}/permissions"
+    while link:
+        try:
+            page = graph.get(link)
+        except RefusedError:  # the application may read the file and not its permissions
+            return "", ()
+        permissions += page["value"]
+        link = page.get("@odata.nextLink", "")
+    return access_of(permissions)
 
-    def __init__(self, source: SourceFile, graph: Graph, place: str, user: str, offset: int) -> None:
-        self._graph = graph
-        self._place = place
-        self._crawled = source
-        self._data = graph.whole(f"{place}/$value", prefer=IMMUTABLE)
-        self._next = offset
-        self._source = replace(source, owner=user, readers=(f"user {user}",))
 
-    @property
-    def source(self) -> SourceFile:
-        """The message with the mailbox's user as owner and reader."""
-        return self._source
+def open_message(source: SourceFile, graph: Graph, place: str, user: str, offset: int) -> RangeFile:
+    """Return a message of a user's mailbox as MIME; its delegates are not known to Graph.
 
-    @property
-    def n_bytes(self) -> int:
-        """Its size as MIME."""
-        return len(self._data)
+    Raises:
+        RefusedError, UnansweredError: it cannot be read.
+    """
 
-    def read(self, n_bytes: int) -> bytes:
-        """Return the next bytes; see ``OpenFile``."""
-        data = self._data[self._next : self._next + n_bytes]
-        self._next += len(data)
-        return data
-
-    def verify(self) -> None:
-        """Compare the version of the message with the one that was crawled."""
-        item = message_of(self._graph.get(f"{self._place}?$select={MESSAGE}", prefer=IMMUTABLE))
-        if item_identity(item) != self._crawled.inode:
+    def verify() -> None:
+        item = message_of(graph.get(f"{place}?$select={MESSAGE}", prefer=IMMUTABLE))
+        if item_identity(item) != source.inode:
             raise RefusedError(FailReason.CHANGED, "not the message that was crawled")
+
+    data = graph.whole(f"{place}/$value", prefer=IMMUTABLE)
+    described = replace(source, owner=user, readers=(f"user {user}",))
+    return RangeFile(described, lambda start: data[start:], offset, n_bytes=len(data), verify=verify)
 
 
 def drive_item_of(entry: dict[str, Any]) -> Item | None:

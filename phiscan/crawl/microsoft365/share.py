@@ -13,75 +13,57 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from phiscan.config import SharesTable
-from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.listed_tree import ListedTree
 from phiscan.crawl.listing_cache import Item, Kind, Page, original_name, path_name
-from phiscan.crawl.location import parse_url
 from phiscan.crawl.microsoft365.contents import (
     DRIVE_ITEM,
     IMMUTABLE,
     MAIL_FOLDER,
     MESSAGE,
-    DriveFile,
-    Message,
     drive_item_of,
     mail_folder_of,
     message_of,
+    open_drive_file,
+    open_message,
 )
 from phiscan.crawl.microsoft365.graph import Graph
-from phiscan.crawl.retries import RetryPolicy
+from phiscan.crawl.remote import ServerShare
 from phiscan.crawl.share import Crawled, OpenFile
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.share_errors import RefusedError
 from phiscan.errors import InputError
 from phiscan.model import FailReason, SourceFile
 
 _KINDS = ("sites", "drives", "mail")
 
 
-class Microsoft365Share:
+class Microsoft365Share(ServerShare):
     """One root in a tenant."""
 
     def __init__(self, root: bytes, settings: SharesTable) -> None:
-        location = parse_url(root.decode("utf-8", "surrogateescape"))
-        self.root = location.root
-        self._tenant = location.host
-        self._kind, *self._names = location.path or ("",)
+        super().__init__(root, settings)
+        self._kind, *self._names = self.location.path or ("",)
         if self._kind not in _KINDS:
             known = ", ".join(f"m365://TENANT/{kind}" for kind in _KINDS)
-            message = f"{self._shown}: expected {known}, each with or without /NAME"
+            message = f"{self.shown}: expected {known}, each with or without /NAME"
             raise InputError(message)
-        self._policy = RetryPolicy(settings)
-        self._graph = Graph(location.host, settings, credentials_of(self.root, settings), self._policy)
+        self._graph = Graph(self.location.host, settings, self.credentials, self.retry_policy)
         self._tree = ListedTree(self.root, settings, self)
 
-    @property
-    def retry_policy(self) -> RetryPolicy:
-        """The retry policy of Graph."""
-        return self._policy
-
-    @property
-    def _shown(self) -> str:
-        return self.root.decode("utf-8", "backslashreplace")
-
-    def connect(self) -> None:
-        """Sign in and request the first page of the root's listing; see ``Share``."""
+    def check(self) -> None:
+        """Sign in and request the first page of the root's listing; see ``ServerShare``."""
         try:
             feed, _ = self.start()
-            if feed.endswith("/drive"):
-                self._policy.run(lambda: self._graph.get(feed))
-            elif feed.endswith("/mailFolders"):
-                self._policy.run(lambda: self._graph.get(f"{feed}?$top=1&$select=id"))
-            else:
-                next(self._graph.pages(feed))
-        except (RefusedError, UnansweredError) as error:
-            what = "no such site or user" if error.reason is FailReason.CHANGED else error.detail
-            message = f"{self._shown}: cannot be listed: {what}"
-            raise InputError(message) from None
+            whole = {"drive": feed, "mailFolders": f"{feed}?$top=1&$select=id"}
+            self._get(whole.get(feed.rpartition("/")[2], feed))
+        except RefusedError as error:
+            if error.reason is FailReason.CHANGED:
+                raise RefusedError(FailReason.IO_ERROR, "no such site or user") from None
+            raise
 
     def close(self) -> None:
-        """Send no more requests; see ``RemoteShare``."""
-        self._policy.stop()
+        """Send no more requests; see ``ServerShare``."""
+        super().close()
         self._graph.close()
         self._tree.close()
 
@@ -103,9 +85,9 @@ class Microsoft365Share:
         if feed.endswith("/messages"):
             place = f"{feed.partition('/mailFolders/')[0]}/messages/{_quoted(item.id)}"
             user = self._names[0] if self._names else source.path.split(b"/")[0].decode("utf-8", "replace")
-            yield Message(source, self._graph, place, user, offset)
+            yield open_message(source, self._graph, place, user, offset)
         else:
-            yield DriveFile(source, self._graph, f"{feed}/items/{_quoted(item.id)}", offset)
+            yield open_drive_file(source, self._graph, f"{feed}/items/{_quoted(item.id)}", offset)
 
     # What ``ListedTree`` asks.
 
@@ -136,24 +118,25 @@ class Microsoft365Share:
         """The id of the site that the root names: by its path below "sites" or "teams", or its host."""
         name = original_name(self._names[0].encode("utf-8", "surrogateescape"))
         try:
-            answer = self._policy.run(lambda: self._graph.get("sites/root?$select=id,webUrl"))
+            answer = self._get("sites/root?$select=id,webUrl")
             host = urlsplit(answer["webUrl"]).netloc
             if name == host:
                 return _quoted(answer["id"])
         except RefusedError as error:
             if error.reason is not FailReason.NO_PERMISSION:
                 raise
-            host = (
-                f"{self._tenant.partition('.')[0]}.sharepoint.com"  # the application may read this site only
-            )
+            host = f"{self.location.host.partition('.')[0]}.sharepoint.com"  # it may read its site only
         other = name if name.startswith("teams/") else f"teams/{name}"
         try:
-            answer = self._policy.run(lambda: self._graph.get(f"sites/{host}:/{quote(f'sites/{name}')}"))
+            answer = self._get(f"sites/{host}:/{quote(f'sites/{name}')}")
         except RefusedError as error:
             if error.reason is not FailReason.CHANGED:
                 raise
-            answer = self._policy.run(lambda: self._graph.get(f"sites/{host}:/{quote(other)}"))
+            answer = self._get(f"sites/{host}:/{quote(other)}")
         return _quoted(answer["id"])
+
+    def _get(self, path: str) -> dict[str, Any]:
+        return self.retry_policy.run(lambda: self._graph.get(path))
 
     def _of_user(self, user: str) -> str:
         """Return the feed of a user's mail folders or drive."""
@@ -181,7 +164,7 @@ class Microsoft365Share:
         if not token:
             place = f"{feed}/msgfolderroot" if is_mail else f"{feed}/root"
             try:
-                root = self._policy.run(lambda: self._graph.get(f"{place}?$select=id"))
+                root = self._get(f"{place}?$select=id")
             except RefusedError as error:
                 if self._names or error.reason is not FailReason.CHANGED:
                     raise
