@@ -52,6 +52,8 @@ def open_drive_file(source: SourceFile, graph: Graph, place: str, offset: int) -
             raise RefusedError(FailReason.CHANGED, "not the file that was crawled")
         return state
 
+    state = checked()
+
     def fetch(start: int) -> bytes:
         nonlocal state
         try:
@@ -60,7 +62,6 @@ def open_drive_file(source: SourceFile, graph: Graph, place: str, offset: int) -
             state = checked()
             return graph.part(state[_ADDRESS], start)
 
-    state = checked()
     owner, readers = _access(graph, place)
     owner = owner or name_of((state.get("createdBy") or {}).get("user") or {})
     return RangeFile(replace(source, owner=owner, readers=readers), fetch, offset, verify=checked)
