@@ -57,6 +57,14 @@ class ListedTree:
         """Close the stored listing."""
         self._cache.close()
 
+    def check(self) -> None:
+        """Find the folder of the root.
+
+        Raises:
+            RefusedError, UnansweredError: there is none, or it cannot be listed.
+        """
+        self._enter([], self._refresh)
+
     def crawl(self, ignore: IgnoreRules) -> Iterator[Crawled]:
         """Yield every entry that is not a folder, with one delta for each feed on the way; see ``Share``."""
         self._cache.begin()
@@ -113,6 +121,9 @@ class ListedTree:
         parent = self._cache.top(feed)
         for name in (*outer, *names):
             item = self._cache.child(feed, parent, name)
+            if item is None:  # of the root, as its user wrote it
+                written = path_name(name.decode("utf-8", "surrogateescape"))
+                item = self._cache.child(feed, parent, written)
             if item is None or item.kind not in _FOLDERS:
                 raise RefusedError(FailReason.CHANGED, "no such folder")
             if item.kind is Kind.MOUNT:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from enum import IntEnum
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,13 +37,14 @@ CREATE INDEX children ON items (feed, parent, name);
 CREATE INDEX roots ON items (feed) WHERE kind = 2;
 """
 _STORE = """
-INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (feed, id) DO UPDATE SET
+INSERT INTO items VALUES {rows} ON CONFLICT (feed, id) DO UPDATE SET
     parent = coalesce(excluded.parent, parent), name = coalesce(excluded.name, name),
     kind = coalesce(excluded.kind, kind), size = coalesce(excluded.size, size),
     mtime_ns = coalesce(excluded.mtime_ns, mtime_ns), mark = coalesce(excluded.mark, mark),
     born = coalesce(excluded.born, born)
 """
 _COLUMNS = "id, parent, name, kind, size, mtime_ns, mark, born"
+_ROWS = 200  # stored by one statement
 _WAIT_S = 600.0  # for another process that stores a delta of the same root
 _CACHE_KIB = 65_536  # ids come in no order, so that a small cache would be written again and again
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -213,7 +214,11 @@ class ListingCache:
                 token = ""
                 while page is not None:
                     upcoming = fetch()
-                    database.executemany(_STORE, ((number, *item) for item in page.items))
+                    items = list(page.items)
+                    for start in range(0, len(items), _ROWS):
+                        rows = items[start : start + _ROWS]
+                        values = [value for item in rows for value in (number, *item)]
+                        database.execute(_store_rows(len(rows)), values)
                     removed = ((number, one) for one in page.removed)
                     database.executemany("DELETE FROM items WHERE feed = ? AND id = ?", removed)
                     token = page.token
@@ -235,15 +240,15 @@ class ListingCache:
         made.execute("PRAGMA journal_mode = WAL")
         made.execute("PRAGMA synchronous = NORMAL")
         made.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-        made.execute("BEGIN IMMEDIATE")
-        version = made.execute("PRAGMA user_version").fetchone()[0]
-        if version != _VERSION:
-            for table in ("items", "feeds"):
-                made.execute(f"DROP TABLE IF EXISTS {table}")
-            for statement in filter(str.strip, _TABLES.split(";")):
-                made.execute(statement)
-            made.execute(f"PRAGMA user_version = {_VERSION}")
-        made.commit()
+        if _version_of(made) != _VERSION:
+            made.execute("BEGIN IMMEDIATE")
+            if _version_of(made) != _VERSION:  # unless another process was faster
+                for table in ("items", "feeds"):
+                    made.execute(f"DROP TABLE IF EXISTS {table}")
+                for statement in filter(str.strip, _TABLES.split(";")):
+                    made.execute(statement)
+                made.execute(f"PRAGMA user_version = {_VERSION}")
+            made.commit()
         if is_reader:
             self._reader = made
         else:
@@ -270,6 +275,17 @@ class ListingCache:
             if connection is not None:
                 connection.close()
         self._reader = self._writer = None
+
+
+@lru_cache(2 * _ROWS)
+def _store_rows(n_rows: int) -> str:
+    """Return the statement for several rows, since each statement waits for the thread that fetches."""
+    return _STORE.format(rows=", ".join(["(?, ?, ?, ?, ?, ?, ?, ?, ?)"] * n_rows))
+
+
+def _version_of(database: sqlite3.Connection) -> int:
+    version: int = database.execute("PRAGMA user_version").fetchone()[0]
+    return version
 
 
 def path_name(name: str) -> bytes:

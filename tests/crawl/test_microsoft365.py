@@ -145,9 +145,9 @@ def test_a_renamed_folder_a_moved_file_and_a_deleted_one(drive: Drive, user: str
 
 
 def test_a_root_below_the_drive_and_ignored_folders(drive: Drive, user: str) -> None:
-    for name in ("in/keep.txt", "in/cache/1", "in/a.tmp", "out.txt"):
+    for name in ("100% in/keep.txt", "100% in/cache/1", "100% in/a.tmp", "out.txt"):
         drive.add(name)
-    share = open_remote(f"m365://{TENANT}/drives/{user}/in".encode(), load_settings(Config()))
+    share = open_remote(f"m365://{TENANT}/drives/{user}/100% in".encode(), load_settings(Config()))
     rules = IgnoreRules(pathspec.GitIgnoreSpec.from_lines(["*.tmp", "/cache/"]))
     found = {crawled.source.path: crawled.skip for crawled in share.crawl(rules, set())}
     assert found == {b"a.tmp": SkipReason.IGNORED, b"cache": SkipReason.IGNORED, b"keep.txt": None}
@@ -357,6 +357,8 @@ def test_messages_of_a_mailbox_by_folder(server: Microsoft365, mailbox: Mailbox,
         ("drives/{user}", {"PASSWORD": ""}, "no application id (username) or no secret is set"),
         ("drives/{user}", {"CA_FILE": ""}, "the server's certificate is not trusted"),
         ("drives/nobody", {}, "no such site or user"),
+        ("drives/{user}/nowhere", {}, "no such folder"),
+        ("mail/{user}/Inbox/nowhere", {}, "no such folder"),
         ("mail/nobody", {}, "no such site or user"),
         ("sites/nowhere", {}, "no such site or user"),
         ("elsewhere", {}, "expected m365://TENANT/sites"),

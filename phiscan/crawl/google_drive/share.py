@@ -53,7 +53,7 @@ class GoogleDriveShare(ServerShare):
     def check(self) -> None:
         """Sign in and request the uppermost folder or the first page of drives or users."""
         try:
-            feed, _ = self.start()
+            feed, below = self.start()
             if "/" in feed:
                 self._top(feed)
             else:
@@ -62,6 +62,8 @@ class GoogleDriveShare(ServerShare):
             if error.reason is FailReason.CHANGED:
                 raise RefusedError(FailReason.IO_ERROR, "no such drive") from None
             raise
+        if below:
+            self._tree.check()
 
     def close(self) -> None:
         """Send no more requests; see ``ServerShare``."""

@@ -53,13 +53,15 @@ class Microsoft365Share(ServerShare):
     def check(self) -> None:
         """Sign in and request the first page of the root's listing; see ``ServerShare``."""
         try:
-            feed, _ = self.start()
+            feed, below = self.start()
             whole = {"drive": feed, "mailFolders": f"{feed}?$top=1&$select=id"}
             self._get(whole.get(feed.rpartition("/")[2], feed))
         except RefusedError as error:
             if error.reason is FailReason.CHANGED:
                 raise RefusedError(FailReason.IO_ERROR, "no such site or user") from None
             raise
+        if below:
+            self._tree.check()
 
     def close(self) -> None:
         """Send no more requests; see ``ServerShare``."""
