@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -50,11 +50,28 @@ class Authorization(Protocol):
         """
 
 
+class Unsigned:
+    """Signs in nowhere: for addresses that need no token, or have it in them."""
+
+    def headers(self, *, renew: bool) -> Mapping[str, str]:  # noqa: ARG002 (there is nothing to renew)
+        """Return no header."""
+        return {}
+
+
 class HttpClient:
-    """Requests to the servers of one source; thread-safe."""
+    """Requests to the servers of one source; thread-safe.
+
+    ``refine`` may give a refusal its own error, by what the server says besides the status.
+    """
 
     def __init__(
-        self, settings: SharesTable, authorization: Authorization, *, ca_file: str = "", extra: str
+        self,
+        settings: SharesTable,
+        authorization: Authorization,
+        *,
+        ca_file: str = "",
+        extra: str,
+        refine: Callable[[Response], PhiscanError | None] = lambda _: None,
     ) -> None:
         try:
             import httpx2  # noqa: PLC0415 (an optional part)
@@ -62,6 +79,7 @@ class HttpClient:
             message = f"{extra}: needs the package httpx2; expected phiscan installed with [{extra}]"
             raise InputError(message) from None
         self._authorization = authorization
+        self._refine = refine
         context = tls_context(ca_file, extra)
         limits = httpx2.Limits(max_connections=settings.connections + 4)
         self._client = httpx2.Client(verify=context, timeout=settings.timeout_s, limits=limits)
@@ -93,8 +111,18 @@ class HttpClient:
             if answer.status_code != _UNAUTHORIZED:
                 break
         if answer.status_code >= _OK:
-            raise _refusal(answer.status_code, answer.headers)
+            raise self._refine(answer) or _refusal(answer.status_code, answer.headers)
         return answer
+
+    def send(
+        self, method: str, url: str, *, headers: Mapping[str, str] | None = None, **how: Any
+    ) -> Response:
+        """Return the answer of any status to a request that signs in to nothing, read whole.
+
+        Raises:
+            RefusedError, UnansweredError: not encrypted, redirected too often, or there is no answer.
+        """
+        return self._send((method, url), headers or {}, {}, 0, how)
 
     def get_range(self, url: str, start: int, *, headers: Mapping[str, str] | None = None) -> Response:
         """Return the bytes from a position on, at most ``RANGE_BYTES``; none after the end.

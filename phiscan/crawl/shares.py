@@ -37,6 +37,14 @@ _KINDS = {
     **dict.fromkeys(
         ("imap", "imaps"), ("imap.share.ImapShare", "messages, with the access control list of each folder")
     ),
+    "gdrive": (
+        "google_drive.share.GoogleDriveShare",
+        "files, documents of Google as Office files, with the owner and the permissions of each",
+    ),
+    "m365": (
+        "microsoft365.share.Microsoft365Share",
+        "files with owner and sharing permissions of each, or the messages of mailboxes",
+    ),
     "s3": ("object_stores.s3.S3Share", "objects, with the owner and the grants of each"),
     "sftp": ("sftp.SftpShare", "files, with the owner and the mode bits of each; links are skipped"),
     "smb": ("smb.share.SmbShare", "files, with the owner and the access control list of each"),

@@ -55,6 +55,7 @@ class _Fault:
     answer: Callable[[], Answer]
     path: str
     host: str
+    n_before: int
 
 
 class ApiServer:
@@ -101,9 +102,14 @@ class ApiServer:
         if self.failures:
             raise self.failures[0]
 
-    def fail_next(self, n: int, answer: Callable[[], Answer], *, path: str = "", host: str = "api") -> None:
-        """Answer so to the next n requests whose path contains a text; the answer may be waited for."""
-        self._faults.append(_Fault(n, answer, path, host))
+    def fail_next(
+        self, n: int, answer: Callable[[], Answer], *, path: str = "", host: str = "api", after: int = 0
+    ) -> None:
+        """Answer so to the next n requests whose path contains a text; the answer may be waited for.
+
+        ``after``: that many of them are answered as usual before.
+        """
+        self._faults.append(_Fault(n, answer, path, host, after))
 
     def break_downloads(self, n: int, after_bytes: int) -> None:
         """Close the connection of the next n downloads after that many bytes of their content."""
@@ -118,6 +124,9 @@ class ApiServer:
             self.requests.append(request)
             faults = (one for one in self._faults if one.path in request.path and one.host == request.host)
             fault = next((one for one in faults if one.n_left), None)
+            if fault is not None and fault.n_before:
+                fault.n_before -= 1
+                fault = None
             if fault is None:
                 try:
                     return self.answer(request)
@@ -226,9 +235,9 @@ def _make_certificate(folder: Path) -> Path:
     """Write a key and a self-signed certificate for loopback; return the certificate's path."""
     from cryptography import x509  # noqa: PLC0415 (only with TLS)
     from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415
 
-    key = ec.generate_private_key(ec.SECP256R1())
+    key = rsa.generate_private_key(65537, 2048)
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "phiscan tests")])
     names: list[x509.GeneralName] = [
         x509.DNSName("localhost"),

@@ -29,6 +29,8 @@ ACCOUNT = "scanner@project.iam.gserviceaccount.com"
 _GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _AUDIENCE = "https://oauth2.googleapis.com/token"  # "this value is always" that
 _SCOPE = "https://www.googleapis.com/auth/drive"
+_USERS_SCOPE = "https://www.googleapis.com/auth/admin.directory.user.readonly"
+_SCOPES = (_SCOPE, _USERS_SCOPE)
 EXPORT_BYTES = 10 * 1024**2  # files.export: "limited to 10 MB"
 _TRUE = "true"
 
@@ -152,7 +154,7 @@ class GoogleDrive(ApiServer):
             (claims.get("aud") in {_AUDIENCE, self.token_uri}, "invalid_grant", "Invalid JWT: aud"),
             (claims.get("iss") == ACCOUNT, "invalid_grant", "Invalid grant: account not found"),
             (_is_recent(claims, now), "invalid_grant", "Invalid JWT: Token must be a short-lived token"),
-            (claims.get("scope", "").startswith(_SCOPE), "invalid_scope", "Invalid OAuth scope."),
+            (claims.get("scope", "").startswith(_SCOPES), "invalid_scope", "Invalid OAuth scope."),
             (claims.get("sub", ACCOUNT) in self.users, "invalid_grant", "Invalid email or User ID"),
         ]
         for is_met, kind, description in checks:
@@ -171,6 +173,14 @@ class GoogleDrive(ApiServer):
         return shown(
             request, "about", {"kind": "drive#about", "user": self.users[email].owner | {"me": True}}
         )
+
+    def _list_users(self, request: Request, email: str) -> Answer:
+        """Directory API, users.list: for administrators, with a scope of its own."""
+        scopes = self.tokens[request.token]["scope"].split()
+        if _USERS_SCOPE not in scopes or email == ACCOUNT or "customer" not in request.query:
+            return error(403, "forbidden", "Not Authorized to access this resource/api")
+        users = [{"id": one.id, "primaryEmail": name} for name, one in self.users.items() if name != ACCOUNT]
+        return json_answer(200, {"kind": "admin#directory#users", "users": users})
 
     def _list_files(self, request: Request, email: str) -> Answer:
         """files.list; neither the root of My Drive nor that of a shared drive is among the files."""
@@ -360,6 +370,7 @@ _ROUTES: list[tuple[str, Callable[..., Answer]]] = [
     ("/changes/startPageToken", GoogleDrive._start),
     ("/changes", GoogleDrive._changes),
     ("/drives", GoogleDrive._list_drives),
+    ("/admin/directory/v1/users", GoogleDrive._list_users),
     ("/drives/([^/]+)", GoogleDrive._drive),
 ]
 

@@ -147,12 +147,23 @@ class Microsoft365(ApiServer):
         if unknown := {"$filter", "$orderby", "$expand", "$search", "$skip"} & set(request.query):
             message = f"this server does not know {unknown}"
             raise NotImplementedError(message)
-        # OData writes a key as a segment or in brackets: users/ID, users('ID').
-        path = re.sub(r"\('([^']*)'\)", r"/\1", request.path.removeprefix("/v1.0"))
+        path = self._normal_path(request)
         for pattern, method in _ROUTES:
             if request.method == "GET" and (match := re.fullmatch(pattern, path, re.IGNORECASE)):
                 return method(self, request, *(group or "" for group in match.groups()))
         return error(400, "BadRequest", message=f"no such resource: {path}")
+
+    def _normal_path(self, request: Request) -> str:
+        """Return a path without the version, with keys as segments and a user's drive by its id.
+
+        OData writes a key as a segment or in brackets: users/ID, users('ID').
+        """
+        path = re.sub(r"\('([^']*)'\)", r"/\1", request.path.removeprefix("/v1.0"))
+        match = re.fullmatch("/users/([^/]+)/drive/(.+)", path)  # api/driveitem-delta, -get
+        if match is None:
+            return path
+        user = self._find_user(match[1])
+        return f"/drives/{user.drive.id if user and user.drive else 'none'}/{match[2]}"
 
     def _download(self, request: Request) -> Answer:
         """Send content for a pre-authenticated URL, which needs no token (api/driveitem-get-content).
@@ -246,6 +257,22 @@ class Microsoft365(ApiServer):
         base = f"{self.url}/v1.0/drives/{quote(drive_id)}/root/delta"
         forms = (base + "(token='{}')", base + "?token={}")
         return self._delta(request, drive, token.strip("'") or request.query.get("token", ""), forms)
+
+    def _mail_folders(self, request: Request, key: str, folder_id: str) -> Answer:
+        """api/user-list-mailfolders: those directly below the root; api/mailfolder-get."""
+        user = self._find_user(key)
+        if user is None or user.mailbox is None:
+            return error(404, "MailboxNotEnabledForRESTAPI")
+        box = user.mailbox
+        if not folder_id:
+            found = [one for one in box.folders.values() if one.parent == box.root_id and not one.is_deleted]
+            return self._page(request, [box.shown_change(one, 0, set()) for one in found])
+        if folder_id.casefold() == "msgfolderroot":  # resources/mailfolder, well-known names
+            return json_answer(200, {"id": box.root_id})
+        folder = box.find_folder(folder_id)
+        if folder is None:
+            return error(404, "ErrorItemNotFound")
+        return json_answer(200, _selected(box.shown_change(folder, 0, set()), request.query))
 
     def _folder_delta(self, request: Request, key: str) -> Answer:
         """api/mailfolder-delta: all folders of a mailbox, whatever their depth."""
@@ -347,6 +374,7 @@ _ROUTES: list[tuple[str, Callable[..., Answer]]] = [
     (f"/drives{_KEY}/(root)(/children|/permissions)?", Microsoft365._item),
     (f"/drives{_KEY}/items{_KEY}(/content|/permissions|/children)?", Microsoft365._item),
     (f"/users{_KEY}/mailFolders/delta", Microsoft365._folder_delta),
+    (f"/users{_KEY}/mailFolders(?:{_KEY})?", Microsoft365._mail_folders),
     (f"/users{_KEY}/mailFolders{_KEY}/messages/delta", Microsoft365._mail_delta),
     (rf"/users{_KEY}/(?:mailFolders/[^/]+/)?messages{_KEY}(/\$value)?", Microsoft365._message),
 ]
