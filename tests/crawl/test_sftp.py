@@ -135,7 +135,7 @@ def test_signs_in_by_an_agent(server: Server, monkeypatch: pytest.MonkeyPatch, t
 
 def test_asks_for_a_user_name(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE + "USERNAME")
-    assert "no user name; expected username in the credentials" in _refusal(server)
+    assert "expected a user name (PHISCAN_SFTP_USERNAME" in _refusal(server)
 
 
 def test_names_owner_and_readers(monkeypatch: pytest.MonkeyPatch) -> None:

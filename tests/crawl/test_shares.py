@@ -4,7 +4,11 @@ import os
 import struct
 from pathlib import Path
 
+import keyring
 import pytest
+from keyring.backend import KeyringBackend
+from keyring.credentials import SimpleCredential
+from keyring.errors import KeyringLocked
 
 from phiscan.config import Config, SharesTable, load_config
 from phiscan.crawl import check_roots
@@ -120,6 +124,47 @@ def test_refuses_a_file_of_credentials_without_quoting_it(
     with pytest.raises(ConfigError, match=expected) as caught:
         credentials_of(b"smb://x", SharesTable(credentials_file=str(path)), {})
     assert SECRET not in str(caught.value)
+
+
+class Keyring(KeyringBackend):
+    """A keyring with the entries that it is given."""
+
+    priority = 1.0  # type: ignore[assignment]
+
+    def __init__(self, *entries: tuple[str, str, str], is_locked: bool = False) -> None:
+        super().__init__()
+        self._entries = entries
+        self._is_locked = is_locked
+
+    def get_password(self, service: str, username: str) -> str | None:
+        raise NotImplementedError
+
+    set_password = delete_password = get_password  # type: ignore[assignment]
+
+    def get_credential(self, service: str, username: str | None) -> SimpleCredential | None:  # noqa: ARG002 (the interface of a keyring)
+        if self._is_locked:
+            raise KeyringLocked(SECRET)
+        return next((SimpleCredential(*who) for name, *who in self._entries if name == service), None)
+
+
+def test_a_keyring_signs_in_by_the_longest_url_that_contains_the_root() -> None:
+    before = keyring.get_keyring()
+    settings = SharesTable(keyring="on")
+    try:
+        keyring.set_keyring(
+            Keyring(("phiscan sftp://files", "ann", "a"), ("phiscan sftp://files/ward", "ben", SECRET))
+        )
+        who = credentials_of(b"sftp://files/ward/2026", settings, {})
+        assert (who.username, who.password) == ("ben", SECRET)
+        assert credentials_of(b"sftp://files/other", settings, {}).username == "ann"
+        other = credentials_of(b"sftp://other/ward", settings, {"PHISCAN_SFTP_USERNAME": "eve"})
+        assert other.username == "eve"
+        keyring.set_keyring(Keyring(is_locked=True))
+        with pytest.raises(ConfigError, match="cannot be read") as caught:
+            credentials_of(b"sftp://files", settings, {})
+        assert SECRET not in str(caught.value)
+    finally:
+        keyring.set_keyring(before)
 
 
 def test_no_secret_is_shown_by_repr() -> None:
