@@ -185,7 +185,8 @@ class _Login(asyncssh.SSHClient):
 
     def __init__(self, location: Location, who: Credentials) -> None:
         if not who.username:
-            raise RefusedError(FailReason.NO_PERMISSION, "expected a user name (PHISCAN_SFTP_USERNAME, or in credentials_file)")
+            detail = "expected a user name (PHISCAN_SFTP_USERNAME, or in credentials_file)"
+            raise RefusedError(FailReason.NO_PERMISSION, detail)
         self._location, self._who, self._shown = location, who, "(revoked, or not valid)"
         key_file = Path(who.key_file).expanduser()
         try:
