@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -44,6 +44,7 @@ class Dialect(Protocol):
     driver: str  # name of SQLAlchemy's
     package: str
     extra: str
+    options: Mapping[str, Any]  # of SQLAlchemy's engine
 
     def split(self, path: tuple[str, ...]) -> tuple[str, str] | None:
         """Return database and schema of the path of a URL, "" where it names none; None: it is too long."""

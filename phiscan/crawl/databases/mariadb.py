@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -74,6 +74,7 @@ class MariaDb:
     """The statements and the driver of MariaDB and MySQL."""
 
     driver, package, extra = "mysql+pymysql", "pymysql", "mariadb"
+    options: Mapping[str, Any] = {}
 
     def split(self, path: tuple[str, ...]) -> tuple[str, str] | None:
         """Return no database and the schema, which is the same here; see ``Dialect``."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -34,7 +34,7 @@ _SCHEMAS = "SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname
 # They do not count on a standby, or when they are turned off: then any change of the server counts.
 _TABLES = """
 SELECT c.relname, c.oid, c.relfilenode, concat_ws(' ', c.xmin, (
-    SELECT string_agg(a.xmin::text, ' ' ORDER BY a.attnum) FROM pg_attribute AS a
+    SELECT sum(a.xmin::text::bigint) FROM pg_attribute AS a
     WHERE a.attrelid = c.oid AND a.attnum > 0)) AS definition,
   pg_stat_get_tuples_inserted(c.oid) AS inserted, pg_stat_get_tuples_updated(c.oid) AS updated,
   pg_stat_get_tuples_deleted(c.oid) AS deleted, reset.at, reset.lsn,
@@ -79,6 +79,7 @@ class PostgreSql:
     """The statements and the driver of PostgreSQL."""
 
     driver, package, extra = "postgresql+psycopg", "psycopg", "postgresql"
+    options: Mapping[str, Any] = {"use_native_hstore": False}  # a question at each connection
 
     def split(self, path: tuple[str, ...]) -> tuple[str, str] | None:
         """Return database and schema; see ``Dialect``."""

@@ -58,7 +58,9 @@ class DatabaseShare(FolderShare):
         )
         arguments = self._dialect.arguments(where, who, settings)
         try:
-            self._engine = sa.create_engine(url, connect_args=arguments, pool_size=1, max_overflow=0)
+            self._engine = sa.create_engine(
+                url, connect_args=arguments, pool_size=1, max_overflow=0, **self._dialect.options
+            )
         except ImportError:
             needed = f"needs the package {self._dialect.package}; expected phiscan installed with"
             message = f"{where.scheme}://: {needed} [{self._dialect.extra}]"
