@@ -110,7 +110,7 @@ def test_the_template_names_every_field_with_its_default() -> None:
         field.name: getattr(default, field.name)
         for field in fields(Config)
         if not is_dataclass(getattr(default, field.name))
-        and field.name not in {"source", "schedule", "learned"}
+        and field.name not in {"source", "schedule", "learned", "push"}
     }
     assert {
         **written,
