@@ -70,7 +70,7 @@ def take(store: Store, tmp_path: Path) -> Import:
 
 
 def known(store: Store, name: str = LETTER) -> Openings:
-    return store.openings_together([store.find(name)]).total
+    return store.openings_together([store.find(name)])
 
 
 def figures(found: Openings) -> tuple[int, int, int]:
@@ -112,7 +112,7 @@ def test_the_same_log_again_or_in_parts_changes_nothing(store: Store, take: Impo
     take("".join(lines[10:]))
     take("".join(lines))
     assert figures(known(store)) == (30, 3, 3)
-    assert [(one.n_gaps, one.last.minute) for one in known(store).covered] == [(0, 29)]
+    assert [(one.gaps, one.last.minute) for one in known(store).covered] == [(0, 29)]
     assert store.verify_audit().ok
 
 

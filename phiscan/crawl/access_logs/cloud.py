@@ -7,16 +7,14 @@ CloudTrail record contents); learn.microsoft.com (Office 365 Management Activity
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from urllib.parse import unquote
 
-from phiscan.crawl.access_logs.log import Log
-from phiscan.model.opened import Opened
+from phiscan.crawl.access_logs.log import Read
 
-SERVER_LINE = re.compile(
-    r"\S+ (\S+) \[(\d\d/[A-Z][a-z][a-z]/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] (\S+) (\S+) \S+ "
+_SERVER_LINE = re.compile(
+    r"\S+ (\S+) \[(\d\d/[A-Z][a-z][a-z]/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] \S+ (\S+) \S+ "
     r'([A-Z]+\.[A-Z.0-9_]+) (\S+) (?:"(?:[^"\\]|\\.)*"|-) (\d{3}|-) .*'
 )
 SERVER_MARK = re.compile(
@@ -25,89 +23,55 @@ SERVER_MARK = re.compile(
 TRAIL_MARK = re.compile(rb'"eventSource"\s*:')
 AUDIT_MARK = re.compile(rb'"+(?:Operation|operation)"+\s*:|^[^\n]*\bAuditData\b')
 _SERVER_READS = re.compile(r"(?:REST|WEBSITE)\.(?:GET|COPY)\.OBJECT(?:_GET)?")
-_SENT = frozenset({"200", "206"})
 _ANONYMOUS = "anonymous"
 _FILE_OPERATIONS = frozenset(
     {"FileAccessed", "FileAccessedExtended", "FileDownloaded", "FilePreviewed", "FileSyncDownloadedFull"}
 )
 
 
-def parse_server_log(log: Log) -> Iterator[Opened]:
-    """Yield the openings of objects from S3 server access logs."""
-    for line in log.lines():
-        found = SERVER_LINE.fullmatch(line.decode("utf-8", "surrogateescape"))
-        if found is None:
-            log.n_unknown += bool(line)
-            continue
-        bucket, time, client, account, operation, key, status = found.groups()
-        try:
-            moment = datetime.strptime(time, "%d/%b/%Y:%H:%M:%S %z")
-        except ValueError:
-            log.n_unknown += 1
-            continue
-        if log.saw(moment) and _SERVER_READS.fullmatch(operation) and status in _SENT and key != "-":
-            path = f"s3://{bucket}/{_unquoted(_unquoted(key))}"
-            yield Opened(path, _ANONYMOUS if account == "-" else account, moment, operation, client)
+def read_server_line(line: bytes) -> Read:
+    """Return time, account and opened object of a line of an S3 server access log."""
+    found = _SERVER_LINE.fullmatch(line.decode("utf-8", "surrogateescape"))
+    if found is None:
+        raise ValueError(line)
+    bucket, time, account, operation, key, status = found.groups()
+    moment = datetime.strptime(time, "%d/%b/%Y:%H:%M:%S %z")
+    is_read = _SERVER_READS.fullmatch(operation) and status in {"200", "206"} and key != "-"
+    path = f"s3://{bucket}/{_unquoted(_unquoted(key))}"
+    return moment.isoformat(), _ANONYMOUS if account == "-" else account, [path] if is_read else []
 
 
-def parse_trail(log: Log) -> Iterator[Opened]:
-    """Yield the openings of objects from CloudTrail's records."""
-    for record in log.records():
-        try:
-            moment = _utc(record["eventTime"])
-            is_read = record["eventName"] in {"GetObject", "CopyObject"} and not record.get("errorCode")
-            if not log.saw(moment) or record["eventSource"] != "s3.amazonaws.com" or not is_read:
-                continue
-            asked, client = record["requestParameters"], str(record.get("sourceIPAddress", ""))
-            path = f"{asked['bucketName']}/{asked['key']}"
-            if record["eventName"] == "CopyObject":
-                path = _unquoted(asked["x-amz-copy-source"]).removeprefix("/").partition("?versionId=")[0]
-            account = _caller(record["userIdentity"])
-        except (KeyError, TypeError, ValueError, AttributeError):
-            log.n_unknown += 1
-            continue
-        yield Opened(f"s3://{path}", account, moment, record["eventName"], client)
-
-
-def parse_audit(log: Log) -> Iterator[Opened]:
-    """Yield the openings of files and mails from audit records of Microsoft 365."""
-    for outer in log.records():
-        try:
-            record = outer.get("auditData") or outer.get("AuditData") or outer
-            name = {key.lower(): key for key in record}
-            moment = _utc(record[name["creationtime"]])
-            operation, account = record[name["operation"]], str(record[name["userid"]])
-            client = str(record.get(name.get("clientip", ""), ""))
-            paths = list(_paths(operation, record, name)) if log.saw(moment) else []
-        except (KeyError, TypeError, ValueError, AttributeError):
-            log.n_unknown += 1
-            continue
-        for path in paths:
-            yield Opened(path, account, moment, operation, client)
-
-
-def _paths(operation: str, record: Mapping[str, Any], name: Mapping[str, str]) -> Iterator[str]:
-    if operation in _FILE_OPERATIONS:
-        url = str(record[name["objectid"]])
-        yield url if " " in url else _unquoted(url)
-    elif operation == "MailItemsAccessed":
-        mailbox = str(record[name["mailboxownerupn"]])
-        for folder in record.get(name.get("folders", ""), ()):
-            place = str(folder["Path"]).replace("\\", "/").strip("/")
-            for item in folder.get("FolderItems", ()):
-                yield f"mailbox://{mailbox}/{place}/{item['InternetMessageId']}"
-
-
-def _caller(identity: Mapping[str, Any]) -> str:
+def read_trail(record: dict[str, Any]) -> Read:
+    """Return time, account and opened object of a record of CloudTrail."""
+    time, name = record["eventTime"], record["eventName"]
+    is_read = name in {"GetObject", "CopyObject"} and not record.get("errorCode")
+    if record["eventSource"] != "s3.amazonaws.com" or not is_read:
+        return time, "", []
+    asked, identity = record["requestParameters"], record["userIdentity"]
+    path = f"{asked['bucketName']}/{asked['key']}"
+    if name == "CopyObject":
+        path = _unquoted(asked["x-amz-copy-source"]).removeprefix("/").partition("?versionId=")[0]
+    account = identity.get("arn") or identity.get("invokedBy") or identity["principalId"]
     if identity.get("accountId") == "ANONYMOUS_PRINCIPAL":
-        return _ANONYMOUS
-    return str(identity.get("arn") or identity.get("invokedBy") or identity["principalId"])
+        account = _ANONYMOUS
+    return time, str(account), [f"s3://{path}"]
+
+
+def read_audit(outer: dict[str, Any]) -> Read:
+    """Return time, account and opened files or mails of an audit record of Microsoft 365."""
+    inner = outer.get("auditData") or outer.get("AuditData") or outer
+    record = {name.lower(): value for name, value in inner.items()}
+    paths = []
+    if record["operation"] in _FILE_OPERATIONS:
+        url = str(record["objectid"])
+        paths = [url if " " in url else _unquoted(url)]
+    elif record["operation"] == "MailItemsAccessed":
+        for folder in record.get("folders", ()):
+            place = str(folder["Path"]).replace("\\", "/").strip("/")
+            mails = [str(item["InternetMessageId"]) for item in folder.get("FolderItems", ())]
+            paths += [f"mailbox://{record['mailboxownerupn']}/{place}/{mail}" for mail in mails]
+    return record["creationtime"].removesuffix("Z") + "Z", str(record["userid"]), paths
 
 
 def _unquoted(text: str) -> str:
     return unquote(text, errors="surrogateescape")
-
-
-def _utc(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

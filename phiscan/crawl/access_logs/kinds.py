@@ -1,34 +1,44 @@
-"""The kinds of access logs: how each is known by its content, its parser, and how its names are compared."""
+"""The kinds of access logs: how each is known by its content, read, and how its names are compared."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from phiscan.crawl.access_logs import cloud, samba, windows
-from phiscan.crawl.access_logs.log import Log
+from phiscan.crawl.access_logs.log import Log, Read
 from phiscan.errors import InputError
-from phiscan.model.opened import Opened
+
+_NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, SyntaxError, ArithmeticError)
 
 
-@dataclass(frozen=True, slots=True)
-class LogKind:
+class LogKind(NamedTuple):
     """One kind of access log."""
 
     mark: re.Pattern[bytes]  # is in its first bytes
-    parse: Callable[[Log], Iterator[Opened]]
+    records: Callable[[Log], Iterator[Any]]
+    read: Callable[[Any], Read]  # raises where it does not understand a record
     folds: bool = False  # its names are compared without regard to case
 
 
 KINDS = {
-    "samba": LogKind(samba.MARK, samba.parse),
-    "windows": LogKind(windows.MARK, windows.parse, folds=True),
-    "cloudtrail": LogKind(cloud.TRAIL_MARK, cloud.parse_trail),
-    "m365": LogKind(cloud.AUDIT_MARK, cloud.parse_audit, folds=True),
-    "s3": LogKind(cloud.SERVER_MARK, cloud.parse_server_log),
+    "samba": LogKind(samba.MARK, samba.records, samba.read),
+    "windows": LogKind(windows.MARK, windows.records, windows.read, folds=True),
+    "cloudtrail": LogKind(cloud.TRAIL_MARK, Log.records, cloud.read_trail),
+    "m365": LogKind(cloud.AUDIT_MARK, Log.records, cloud.read_audit, folds=True),
+    "s3": LogKind(cloud.SERVER_MARK, Log.lines, cloud.read_server_line),
 }
 """By the name of ``--kind``, in the order in which they are tried."""
+
+
+class Opened(NamedTuple):
+    """One opening; names are as the log has them."""
+
+    path: str  # with /, bytes that are not UTF-8 as surrogates: /srv/share/a.txt, //server/share/a, s3://bucket/key
+    account: str
+    moment: datetime
 
 
 def kind_of(log: Log, where: str) -> str:
@@ -42,3 +52,16 @@ def kind_of(log: Log, where: str) -> str:
         message = f"{where}: no access log that phiscan knows; --kind names one of {', '.join(KINDS)}"
         raise InputError(message)
     return found
+
+
+def openings_in(log: Log, kind: str) -> Iterator[Opened]:
+    """Yield the openings in a log of this kind; what is not understood is counted."""
+    for record in KINDS[kind].records(log):
+        try:
+            time, account, paths = KINDS[kind].read(record)
+            moment = log.time_of(time)
+        except _NOT_UNDERSTOOD:
+            log.n_unknown += 1
+            continue
+        if log.saw(moment):
+            yield from (Opened(path, account, moment) for path in paths)

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from itertools import chain
 
-from phiscan.crawl.access_logs.log import Log
-from phiscan.model.opened import Opened
+from phiscan.crawl.access_logs.log import Log, Read
 
 _SYSLOG = re.compile(
     rb"(?:<\d{1,3}>)?(?:1 )?"
@@ -32,6 +31,8 @@ _OPENS = frozenset({"open", "openat"})
 _READING = re.compile(rb"\|(?:pread(?:_send|_recv)?|sendfile|create_file)\|ok\|")
 _READ_RIGHTS = 0x1 | 0x80000000 | 0x10000000  # read data, generic read, generic all
 MARK = re.compile(rb"\bsmbd_audit\b|vfs_full_audit\.c:\d+\(do_log\)")
+Record = tuple[bytes, bytes, frozenset[str]]
+"""Time, message, and the operations that count in its log."""
 
 
 def by_opens(log: Log) -> bool:
@@ -39,64 +40,39 @@ def by_opens(log: Log) -> bool:
     return _READING.search(log.head) is None
 
 
-def parse(log: Log) -> Iterator[Opened]:
-    """Yield the openings of files."""
-    counted = _READS | _OPENS if by_opens(log) else _READS | {"create_file"}
-    for time, message in _messages(log):
-        try:
-            moment = log.time_of(time.decode("ascii"))
-            account, share, operation, result, arguments = _parts(message.decode("utf-8", "surrogateescape"))
-        except ValueError:
-            log.n_unknown += 1
+def records(log: Log) -> Iterator[Record]:
+    """Yield the messages of the module; what else is in the log is counted."""
+    counted = _READS | (_OPENS if by_opens(log) else {"create_file"})
+    time, message = b"", list[bytes]()
+    for line in chain(log.lines(), [b""]):
+        if time and line.startswith(b"  "):  # the message, or its file name goes on after a line break
+            message.append(line[2:])
             continue
-        if not log.saw(moment) or result != "ok" or operation not in counted:
-            continue
-        if operation in _OPENS:
-            arguments = arguments.partition("|")[2]
-        elif operation == "create_file":
-            rights, kind, _disposition, arguments = (arguments.split("|", 3) + [""] * 3)[:4]
-            with suppress(ValueError):
-                kind = kind if int(rights, 16) & _READ_RIGHTS else ""
-            if kind != "file":
-                continue
-        path = arguments if arguments.startswith("/") else f"{share}/{arguments}"
-        yield Opened(path, account, moment, operation)
+        if message:
+            yield time, b"\n".join(message), counted
+        found = _HEAD.match(line) or _SYSLOG.fullmatch(line)
+        time, *message = found.groups() if found else (b"",)
+        log.n_unknown += found is None and line != b""
 
 
-def _messages(log: Log) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the time and the message of each line of the module; what else is in the log is counted."""
-    time, message = b"", b""
-    for line in log.lines():
-        if time and line.startswith(b"  "):  # a file name goes on after a line break
-            message = message + b"\n" + line[2:] if message else line[2:]
-            continue
-        if time and message:
-            yield time, message
-        time, message = b"", b""
-        if found := _HEAD.match(line):
-            time = found[1]
-        elif found := _SYSLOG.fullmatch(line):
-            yield found[1], found[2]
-        elif line:
-            log.n_unknown += 1
-    if time and message:
-        yield time, message
+def read(record: Record) -> Read:
+    """Return time, account and opened path of a message.
 
-
-def _parts(message: str) -> tuple[str, str, str, str, str]:
-    """Return account, share, operation, result and arguments of a message.
-
-    Raises:
-        ValueError: it is none of the module.
-
-    >>> _parts("ana|10.0.0.7|records|openat|ok|r|a|b.txt")
-    ('ana', 'records', 'openat', 'ok', 'r|a|b.txt')
+    >>> read((b"Nov 20 08:30:01", b"ana|10.0.0.7|records|openat|ok|r|a|b.txt", _OPENS))
+    ('Nov 20 08:30:01', 'ana', ['records/a|b.txt'])
     """
-    found = _MESSAGE.fullmatch(message)
+    time, message, counted = record
+    found = _MESSAGE.fullmatch(message.decode("utf-8", "surrogateescape"))
     if found is None:
         raise ValueError(message)
-    account, further, operation, result, arguments = found.groups()
-    prefix = further.split("|")
-    # After the account: the client alone, or others with the share last.
+    account, further, operation, result, path = found.groups("")
+    is_read = result == "ok" and operation in counted
+    if is_read and operation in _OPENS:
+        path = path.partition("|")[2]
+    elif is_read and operation == "create_file":
+        rights, kind, _disposition, path = path.split("|", 3)
+        is_read = kind == "file" and int(rights, 16) & _READ_RIGHTS != 0
+    prefix = further.split("|")  # after the account: the client alone, or others with the share last
     share = prefix[-2] if len(prefix) > 2 else ""  # noqa: PLR2004 (the last part is empty)
-    return account, share, operation, result, arguments or ""
+    path = path if path.startswith("/") else f"{share}/{path}"
+    return time.decode("ascii"), account, [path] if is_read else []
