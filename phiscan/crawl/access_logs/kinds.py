@@ -59,9 +59,8 @@ def openings_in(log: Log, kind: str) -> Iterator[Opened]:
     for record in KINDS[kind].records(log):
         try:
             time, account, paths = KINDS[kind].read(record)
-            moment = log.time_of(time)
+            moment = log.saw(time)
         except _NOT_UNDERSTOOD:
             log.n_unknown += 1
-            continue
-        if log.saw(moment):
+        else:
             yield from (Opened(path, account, moment) for path in paths)

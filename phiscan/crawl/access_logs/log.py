@@ -50,14 +50,26 @@ class Log:
     first: datetime = _LATEST
     last: datetime = _EARLIEST
 
-    def saw(self, moment: datetime) -> bool:
-        """Count a record of this time; return whether the time can be right."""
+    def saw(self, time: str) -> datetime:
+        """Count a record of this time, and return it: ISO 8601, or month, day and time without year and zone.
+
+        Raises:
+            ValueError: it is none, or cannot be right.
+        """
+        if time[:1].isdigit():
+            moment = datetime.fromisoformat(time.replace("/", "-"))
+        else:
+            month, day, clock = time.split()
+            of = (_MONTHS.index(month) + 1, int(day), *(int(part) for part in clock.split(":")))
+            found = (_in_year(self.near.year + years, of) for years in (-1, 0, 1))
+            moment = self.near = min(found, key=lambda moment: abs(moment - self.near))
+        if not moment.tzinfo:
+            moment = moment.replace(tzinfo=self.zone) if self.zone else moment.astimezone()
         if not _EARLIEST <= moment <= self.now + _DAY:
-            self.n_unknown += 1
-            return False
+            raise ValueError(time)
         self.n_understood += 1
         self.first, self.last = min(self.first, moment), max(self.last, moment)
-        return True
+        return moment
 
     def lines(self) -> Iterator[bytes]:
         """Yield the lines without their ends, no empty one; one that is too long is counted and left out."""
@@ -81,13 +93,12 @@ class Log:
         encoding = "utf-16" if self.head.startswith(_UTF16) else "utf-8-sig"
         return TextIOWrapper(self.stream, encoding, "replace", newline="")
 
-    def records(self) -> Iterator[dict[str, Any]]:
-        """Yield JSON objects: each by itself, in a list, in the list of one object, or of a CSV export."""
-        for record in self._exported() if _TABLE.match(self.head) else self._objects():
-            if isinstance(record, dict):
-                yield record
-            else:
-                self.n_unknown += 1
+    def records(self) -> Iterator[Any]:
+        """Yield JSON values: each by itself, in a list, in the list of one object, or of a CSV export.
+
+        What is none is yielded as None.
+        """
+        return self._exported() if _TABLE.match(self.head) else self._objects()
 
     def _exported(self) -> Iterator[Any]:
         csv.field_size_limit(MAX_RECORD)
@@ -125,24 +136,6 @@ class Log:
             yield
         except (EOFError, gzip.BadGzipFile, ZlibError, UnicodeError, csv.Error):
             self.is_damaged = True
-
-    def time_of(self, text: str) -> datetime:
-        """Return a time: ISO 8601, or month, day and time without a year and a zone.
-
-        Raises:
-            ValueError: it is none.
-        """
-        if text[:1].isdigit():
-            moment = datetime.fromisoformat(text.replace("/", "-"))
-            return moment if moment.tzinfo else self._in_zone(moment)
-        month, day, clock = text.split()
-        of = (_MONTHS.index(month) + 1, int(day), *(int(part) for part in clock.split(":")))
-        found = (_in_year(self.near.year + years, of) for years in (-1, 0, 1))
-        self.near = min(found, key=lambda moment: abs(moment - self.near))
-        return self._in_zone(self.near)
-
-    def _in_zone(self, moment: datetime) -> datetime:
-        return moment.replace(tzinfo=self.zone) if self.zone else moment.astimezone()
 
 
 @contextmanager

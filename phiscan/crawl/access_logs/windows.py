@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from lxml import etree
 
@@ -33,7 +34,7 @@ def _from_file(log: Log) -> Iterator[str]:
     except ImportError:
         message = ".evtx: needs the package evtx; expected phiscan installed with [evtx]"
         raise InputError(message) from None
-    found = None
+    found: Any = None
     while True:
         try:
             found = found or iter(PyEvtxParser(log.stream).records())
