@@ -5,7 +5,6 @@ Stored are keyed hashes of account names; neither a name, nor an address, nor a 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -86,7 +85,7 @@ def import_log(
         named: set[int] = set()  # roots
         parsed = openings_in(log, kind)
         while batch := list(islice(parsed, N_PER_TRANSACTION)):
-            minutes: dict[tuple[int, bytes, str], set[int]] = defaultdict(set)
+            names: dict[tuple[int, bytes, int], str] = {}  # without domains
             for one in batch:
                 name = bare_name(one.account)
                 if one.account.casefold() in ignored or name in ignored:
@@ -96,9 +95,9 @@ def import_log(
                 named.add(root_id)
                 if number:
                     found.n_matched += 1
-                    minutes[number, account_of(one.account), name].add(minute_of(one.moment))
+                    names[number, account_of(one.account), minute_of(one.moment)] = name
             found.n_openings += len(batch)
-            found.n_new += database.write(lambda connection: _record(connection, minutes))  # noqa: B023
+            found.n_new += database.write(lambda connection: _record(connection, names))  # noqa: B023
         for number in named & roots.keys():
             database.write(lambda connection: openings.cover(connection, number, kind, log.first, log.last))  # noqa: B023
             shown = roots[number].decode("utf-8", "backslashreplace")
@@ -107,13 +106,13 @@ def import_log(
     return found
 
 
-def _record(connection: sa.Connection, minutes: Mapping[tuple[int, bytes, str], set[int]]) -> int:
-    numbers = dict.fromkeys(number for number, _account, _name in minutes)
-    owners = openings.owners_of(connection, numbers)
-    owning = {(number, account) for number, account, name in minutes if owners.get(number) == name}
-    n_new = openings.add_openings(connection, {key[:2]: found for key, found in minutes.items()}, owning)
+def _record(connection: sa.Connection, names: Mapping[tuple[int, bytes, int], str]) -> int:
+    files = {key[0] for key in names}
+    owners = openings.owners_of(connection, files)
+    owned = {key: owners.get(key[0]) == name for key, name in names.items()}
+    n_new = openings.add_openings(connection, owned)
     if n_new:
-        work_rows.refresh_opened(connection, numbers)
+        work_rows.refresh_opened(connection, files)
     return n_new
 
 

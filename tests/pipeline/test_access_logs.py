@@ -245,7 +245,7 @@ def test_a_table_that_names_no_root_is_refused(take: Import) -> None:
 
 def test_a_forged_row_is_named_and_not_repaired(store: Store, take: Import) -> None:
     take(line(f"/share/{LETTER}"))
-    store.database.write(lambda c: c.exec_driver_sql("UPDATE opening SET n_openings = 7"))
+    store.database.write(lambda c: c.exec_driver_sql("UPDATE opening SET minute = 7"))
     take(line(f"/share/{LETTER}", time="08:40:00"))
     check = store.verify_audit()
     assert not check.ok

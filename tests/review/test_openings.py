@@ -19,9 +19,8 @@ FIRST = minute_of(NOW)
 
 def add(store: Store, name: str, minutes: dict[bytes, set[int]], *, owner: bytes = b"") -> int:
     number = store.find(name)
-    batch = {(number, account): times for account, times in minutes.items()}
-    owning = {(number, owner)}
-    return store.database.write(lambda connection: add_openings(connection, batch, owning))
+    found = {(number, one, minute): one == owner for one, times in minutes.items() for minute in times}
+    return store.database.write(lambda connection: add_openings(connection, found))
 
 
 def test_openings_are_a_set_of_minutes_by_account(store: Store) -> None:
@@ -31,7 +30,7 @@ def test_openings_are_a_set_of_minutes_by_account(store: Store) -> None:
     assert add(store, LETTER, {ANN: {FIRST + 1, FIRST + 2}}) == 1
     assert add(store, LETTER, {ANN: times}) == 0
     assert add(store, OTHER, {ANN: {FIRST - 60}}) == 1
-    assert count(store, opening) == 4  # a row for each day of an account
+    assert count(store, opening) == 6
     found = store.openings_together([store.find(LETTER)])
     assert (found.n_openings, found.n_accounts, found.n_others) == (5, 2, 1)
     assert (found.first, found.last) == (later(0), later(24 * 60))

@@ -7,7 +7,7 @@ when it is imported again. Names of accounts are stored as keyed hashes only.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -20,8 +20,6 @@ from phiscan.store import seals
 from phiscan.store.sql_batches import chunks, listed, merged, rows_in
 from phiscan.store.tables.scans import access, departure, examination, file, log_coverage, opening
 
-_DAY = 24 * 60
-_KEY = sa.tuple_(opening.c.file_id, opening.c.account, opening.c.day)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MIN_GAP = 60  # minutes; shorter ones are between two files of one log
 
@@ -94,10 +92,10 @@ def _accounts() -> sa.Select[Any]:
     return (
         sa.select(
             *keys,
-            sa.func.sum(opening.c.n_openings).label("n"),
+            sa.func.count().label("n"),
             sa.func.max(sa.case((opening.c.is_owner, 1), else_=0)).label("is_owner"),
-            sa.func.min(opening.c.first).label("first"),
-            sa.func.max(opening.c.last).label("last"),
+            sa.func.min(opening.c.minute).label("first"),
+            sa.func.max(opening.c.minute).label("last"),
         )
         .select_from(places)
         .join(opening, opening.c.file_id == places.c.place)
@@ -154,11 +152,6 @@ def _periods(logs: Iterable[sa.Row[Any]]) -> Iterator[Covered]:
         yield Covered(kind, first, last, len(gaps), max(gaps, default=0) / _MIN_GAP)
 
 
-Account = bytes
-Batch = Mapping[tuple[int, Account], set[int]]
-"""The minutes since 1970 in which an account opened a file."""
-
-
 def bare_name(account: str) -> str:
     r"""Return the name of an account without its domain, folded, to compare it with an owner's.
 
@@ -179,44 +172,20 @@ def owners_of(connection: sa.Connection, file_ids: Iterable[int]) -> dict[int, s
     return {row.file_id: bare_name(row.owner) for row in rows_in(connection, query, "files", file_ids)}
 
 
-def add_openings(connection: sa.Connection, batch: Batch, owning: Collection[tuple[int, Account]]) -> int:
-    """Add openings to those that are stored; return the number of new ones.
+def add_openings(connection: sa.Connection, found: Mapping[tuple[int, bytes, int], bool]) -> int:
+    """Add openings to those that are stored, and return the number of new ones.
 
-    A stored row without a right seal is left as it is: ``audit verify`` names it.
+    ``found``: whether the account owned the file, by file, account and minute since 1970.
     """
-    minutes: dict[tuple[int, Account, int], set[int]] = defaultdict(set)
-    for (file_id, account), times in batch.items():
-        for minute in times:
-            minutes[file_id, account, minute // _DAY].add(minute % _DAY)
+    key = (opening.c.file_id, opening.c.account, opening.c.minute)
     n_new = 0
-    for keys in chunks(minutes):
-        found = seals.rows(connection, opening, _KEY.in_(keys))
-        stored = {(row["file_id"], row["account"], row["day"]): row for row in found}
-        made = {}
-        for key in keys:
-            row = stored.get(key)
-            packed = row["minutes"] if row else b""
-            before = {int.from_bytes(packed[at : at + 2]) for at in range(0, len(packed), 2)}
-            if minutes[key] <= before or (row and not seals.is_right(connection, opening, row)):
-                continue
-            n_new += len(minutes[key] - before)
-            is_owner = key[:2] in owning or bool(row and row["is_owner"])
-            made[key] = _row(key, sorted(before | minutes[key]), is_owner=is_owner)
-        if changed := [key for key in made if key in stored]:
-            seals.remove(connection, opening, _KEY.in_(changed))
-        seals.insert(connection, opening, list(made.values()))
+    for batch in chunks(found):
+        stored = set(map(tuple, connection.execute(sa.select(*key).where(sa.tuple_(*key).in_(batch)))))
+        names = ("file_id", "account", "minute", "is_owner")
+        new = [(*one, found[one]) for one in batch if one not in stored]
+        seals.insert(connection, opening, [dict(zip(names, one, strict=True)) for one in new])
+        n_new += len(new)
     return n_new
-
-
-def _row(key: tuple[int, Account, int], minutes: Sequence[int], *, is_owner: bool) -> dict[str, Any]:
-    return {
-        **dict(zip(("file_id", "account", "day"), key, strict=True)),
-        "minutes": b"".join(minute.to_bytes(2) for minute in minutes),
-        "n_openings": len(minutes),
-        "first": key[2] * _DAY + minutes[0],
-        "last": key[2] * _DAY + minutes[-1],
-        "is_owner": is_owner,
-    }
 
 
 def cover(connection: sa.Connection, root_id: int, kind: str, first: datetime, last: datetime) -> None:
