@@ -16,8 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import sqlalchemy as sa
 
 from phiscan.config import Config
-from phiscan.crawl.access_logs import samba
-from phiscan.crawl.access_logs.kinds import KINDS, kind_of, openings_in
+from phiscan.crawl.access_logs.kinds import KINDS, by_opens, kind_of, openings_in
 from phiscan.crawl.access_logs.log import opened_log
 from phiscan.crawl.access_logs.paths import LoggedPaths
 from phiscan.crawl.credentials import credentials_of
@@ -75,7 +74,7 @@ def import_log(
 
     with opened_log(path, now=now, zone=_zone(config), year=year) as log:
         kind = kind or kind_of(log, str(path))
-        found = Imported(str(path), kind, by_opens=kind == "samba" and samba.by_opens(log))
+        found = Imported(str(path), kind, by_opens=kind == "samba" and by_opens(log))
         with database.read() as connection:
             roots = {row.id: row.path for row in connection.execute(sa.select(root.c.id, root.c.path))}
             every = sa.select(file.c.root_id, file.c.path, file.c.id).execution_options(yield_per=10_000)
