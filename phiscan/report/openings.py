@@ -59,7 +59,7 @@ def _logs(found: Openings) -> str:
 
 
 def _period(one: Covered) -> str:
-    about = {"kind": LOG_KINDS[one.kind], "first": moment(one.first), "last": moment(one.last)}
+    about = {"kind": LOG_KINDS.get(one.kind, one.kind), "first": moment(one.first), "last": moment(one.last)}
     if not one.gaps:
         return _("{kind}, {first} to {last}", **about)
     gaps = {"gaps": count(one.gaps), "hours": count(ceil(one.longest_gap_hours))}
