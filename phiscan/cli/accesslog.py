@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -45,7 +44,7 @@ def import_logs(obj: str | None, files: tuple[str, ...], kind: str | None, year:
             import_log(store.database, config, Path(name), kind=kind or "", year=year, now=now)
             for name in files
         ]
-    return {"logs": [_json(one) for one in found]}, (line for one in found for line in _lines(one))
+    return {"logs": [asdict(one) for one in found]}, (line for one in found for line in _lines(one))
 
 
 @accesslog.command(epilog="Example: phiscan accesslog show /srv/share/Letters/okafor.docx")
@@ -60,23 +59,14 @@ def show(obj: str | None, file: str | None, incident: int | None) -> Answer:
         raise InputError(message)
     with open_store(obj) as store:
         numbers = [store.find(file)] if file is not None else store.desk.incident(incident or 0).places
-        together = store.openings_together(numbers)
-    total = together.total
+        known = store.openings_together(numbers)
     counts = {
-        "files_opened": together.n_opened,
-        "files_not_opened": together.n_not_opened,
-        "files_not_covered": together.n_not_covered,
+        "files_opened": known.n_opened,
+        "files_not_opened": known.n_not_opened,
+        "files_not_covered": known.n_not_covered,
     }
-    words = opening_words(total) if file is not None else together_words(together)
-    return {**counts, **total.to_json()}, [words]
-
-
-def _json(one: Imported) -> dict[str, Any]:
-    roots = {
-        name: {"first": first.isoformat(), "last": last.isoformat()}
-        for name, (first, last) in one.roots.items()
-    }
-    return {**asdict(one), "roots": roots}
+    words = opening_words(known) if file is not None else together_words(known)
+    return {**counts, **known.to_json()}, [words]
 
 
 def _lines(one: Imported) -> Iterator[str]:
@@ -85,8 +75,9 @@ def _lines(one: Imported) -> Iterator[str]:
         f"{one.n_matched:,} of files of the database, {one.n_ignored:,} by accounts that are left out"
     )
     yield f"  new: {one.n_new:,} (openings of one account and file within a minute are one)"
-    for name, (first, last) in one.roots.items():
-        yield f"  covers {visible(name)} from {moment(first)} to {moment(last)}"
+    for name, covered in one.roots.items():
+        first, last = (moment(datetime.fromisoformat(covered[end])) for end in ("first", "last"))
+        yield f"  covers {visible(name)} from {first} to {last}"
     if not one.roots:
         yield "  no opening of a file below a root that was scanned; [accesslog.paths] maps paths to roots"
     if one.n_unknown:

@@ -166,7 +166,7 @@ def _incidents(
                     files=len(one.files),
                     here=n_here,
                     files_opened=by_logs.n_opened,
-                    accounts=by_logs.total.n_accounts,
+                    accounts=by_logs.n_accounts,
                     files_not_covered=by_logs.n_not_covered,
                 )
             )

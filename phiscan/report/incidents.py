@@ -30,7 +30,7 @@ from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment, reader_
 from phiscan.review.decisions import incidents as breaches
 from phiscan.review.decisions.incidents import COUNTED, DISCOVERED, Incident, IncidentState, Task
 from phiscan.review.records.file_records import COLUMNS, COUNT, present, record_of
-from phiscan.review.records.openings import OpeningsTogether, openings_together
+from phiscan.review.records.openings import Openings, openings_together
 from phiscan.review.worklist.model import Exposure, FileRecord
 from phiscan.store.database import Database
 from phiscan.store.sql_batches import chunks
@@ -119,7 +119,7 @@ class Evidence:
     breach: Facts  # of ``files``; the people as an officer counted them, if one did
     now: Facts  # of those that are present
     revealed_by: Counter[str]
-    opened: OpeningsTogether  # by access logs, at all places of the files
+    opened: Openings  # by access logs, at all places of the files
     discovered: datetime
     is_written: bool  # the day of the discovery, by an officer
     clocks: tuple[tuple[Clock, datetime | None], ...]

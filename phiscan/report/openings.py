@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from math import ceil
 
 from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext
 from phiscan.report.words import count, moment
-from phiscan.review.records.openings import Covered, Openings, OpeningsTogether
+from phiscan.review.records.openings import Covered, Openings
 
 LOG_KINDS = {
     "samba": lazy_gettext("Samba"),
@@ -20,14 +20,14 @@ LOG_KINDS = {
 
 def opening_words(found: Openings) -> str:
     """Return what access logs say about a file: opened by how many, not opened, or that no log covers it."""
-    if not found.covered and not found.n_openings:
+    if found.n_openings:
+        return " ".join(_sentences(found))
+    if not found.covered:
         return _("No log covers it.")
-    if not found.n_openings:
-        return _("Not opened in the time that logs cover: {logs}.", logs=_logs(found))
-    return " ".join([_opened(found), *([_("Logs: {logs}.", logs=_logs(found))] if found.covered else [])])
+    return _("Not opened in the time that logs cover: {logs}.", logs=_logs(found))
 
 
-def together_words(found: OpeningsTogether) -> str:
+def together_words(found: Openings) -> str:
     """Return what access logs say about several files: how many were opened, by how many accounts."""
     if not (found.n_opened or found.n_not_opened):
         return _("No log covers these files.")
@@ -37,22 +37,21 @@ def together_words(found: OpeningsTogether) -> str:
         idle=count(found.n_not_opened),
         uncovered=count(found.n_not_covered),
     )
-    opened = [_opened(found.total)] if found.n_opened else []
-    return " ".join([files, *opened, _("Logs: {logs}.", logs=_logs(found.total))])
+    return " ".join([files, *_sentences(found)])
 
 
-def _opened(found: Openings) -> str:
-    if found.first is None or found.last is None:
-        return ""
-    return _(
+def _sentences(found: Openings) -> list[str]:
+    opened = _(
         "Openings: {n}. Different accounts: {accounts}, of them other than the owner: {others}. "
         "First {first}, last {last}.",
         n=count(found.n_openings),
         accounts=count(found.n_accounts),
         others=count(found.n_others),
-        first=moment(found.first),
-        last=moment(found.last),
+        first=moment(found.first) if found.first else "",
+        last=moment(found.last) if found.last else "",
     )
+    logs = _("Logs: {logs}.", logs=_logs(found))
+    return [*([opened] if found.n_openings else []), *([logs] if found.covered else [])]
 
 
 def _logs(found: Openings) -> str:
@@ -60,14 +59,8 @@ def _logs(found: Openings) -> str:
 
 
 def _period(one: Covered) -> str:
-    kind, first, last = LOG_KINDS.get(one.kind, one.kind), moment(one.first), moment(one.last)
-    if not one.n_gaps:
-        return _("{kind}, {first} to {last}", kind=kind, first=first, last=last)
-    return _(
-        "{kind}, {first} to {last}, without {gaps} gaps of up to {hours} h",
-        kind=kind,
-        first=first,
-        last=last,
-        gaps=count(one.n_gaps),
-        hours=count(-(-one.longest_gap // timedelta(hours=1))),
-    )
+    about = {"kind": LOG_KINDS.get(one.kind, one.kind), "first": moment(one.first), "last": moment(one.last)}
+    if not one.gaps:
+        return _("{kind}, {first} to {last}", **about)
+    gaps = {"gaps": count(one.gaps), "hours": count(ceil(one.longest_gap_hours))}
+    return _("{kind}, {first} to {last}, without {gaps} gaps of up to {hours} h", **about, **gaps)

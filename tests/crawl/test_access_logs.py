@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from phiscan.crawl.access_logs import log as logs
-from phiscan.crawl.access_logs.kinds import KINDS, kind_of
+from phiscan.crawl.access_logs.kinds import Opened, kind_of, openings_in
 from phiscan.crawl.access_logs.log import Log, opened_log
 from phiscan.errors import InputError
-from phiscan.model.opened import Opened
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 HEAD = "[2026/11/20 08:30:01.123456,  1] ../../source3/modules/vfs_full_audit.c:643(do_log)"
@@ -23,7 +22,7 @@ def parsed(folder: Path, content: bytes | str, **given: Any) -> tuple[list[Opene
     path = folder / "log"
     path.write_bytes(content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
     with opened_log(path, now=NOW, zone=given.pop("zone", logs.ZoneInfo("UTC")), **given) as log:
-        return list(KINDS[kind_of(log, "log")].parse(log)), log
+        return list(openings_in(log, kind_of(log, "log"))), log
 
 
 def facts(found: list[Opened]) -> list[tuple[str, str, str]]:

@@ -5,10 +5,7 @@ import json
 import os
 import resource
 import shutil
-import signal
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -26,6 +23,7 @@ from phiscan.model import FileResult
 from phiscan.pipeline import access_logs
 from phiscan.pipeline.access_logs import Imported, import_log
 from phiscan.report.openings import opening_words, together_words
+from phiscan.review.records import openings
 from phiscan.review.records.openings import Openings
 from phiscan.review.store import Store
 from phiscan.store.column_types import stored_columns
@@ -70,7 +68,7 @@ def take(store: Store, tmp_path: Path) -> Import:
 
 
 def known(store: Store, name: str = LETTER) -> Openings:
-    return store.openings_together([store.find(name)]).total
+    return store.openings_together([store.find(name)])
 
 
 def figures(found: Openings) -> tuple[int, int, int]:
@@ -112,7 +110,7 @@ def test_the_same_log_again_or_in_parts_changes_nothing(store: Store, take: Impo
     take("".join(lines[10:]))
     take("".join(lines))
     assert figures(known(store)) == (30, 3, 3)
-    assert [(one.n_gaps, one.last.minute) for one in known(store).covered] == [(0, 29)]
+    assert [(one.gaps, one.last.minute) for one in known(store).covered] == [(0, 29)]
     assert store.verify_audit().ok
 
 
@@ -245,44 +243,30 @@ def test_a_table_that_names_no_root_is_refused(take: Import) -> None:
 
 def test_a_forged_row_is_named_and_not_repaired(store: Store, take: Import) -> None:
     take(line(f"/share/{LETTER}"))
-    store.database.write(lambda c: c.exec_driver_sql("UPDATE opening SET n_openings = 7"))
+    store.database.write(lambda c: c.exec_driver_sql("UPDATE opening SET minute = 7"))
     take(line(f"/share/{LETTER}", time="08:40:00"))
     check = store.verify_audit()
     assert not check.ok
 
 
-_KILLED = """
-import os, sys
-from pathlib import Path
-from datetime import datetime, UTC
-from phiscan.config import AccessLogTable, Config
-from phiscan.pipeline import access_logs
-from phiscan.review.store import Store
-access_logs.N_PER_TRANSACTION = 50
-home, n = Path(sys.argv[1]), int(sys.argv[2])
-record, done = access_logs._record, []
-def recorded(*given):
-    if len(done) == n:
-        os.kill(os.getpid(), 9)
-    done.append(1)
-    return record(*given)
-access_logs._record = recorded
-config = Config(home=home, accesslog=AccessLogTable(time_zone="UTC"))
-now = datetime(2026, 11, 21, tzinfo=UTC)
-with Store.open(config.database_url, audit_key=config.audit_key_file) as store:
-    access_logs.import_log(store.database, config, home / "access.log", now=now)
-"""
-
-
 @pytest.mark.parametrize("n", [0, 1, 3])
-def test_an_import_that_is_killed_is_made_up_for_by_the_next(
-    store: Store, take: Import, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n: int
+def test_an_import_that_is_stopped_is_made_up_for_by_the_next(
+    store: Store, take: Import, monkeypatch: pytest.MonkeyPatch, n: int
 ) -> None:
     monkeypatch.setattr(access_logs, "N_PER_TRANSACTION", 50)
     text = "".join(line(f"/share/{LETTER}", f"u{k % 7}", f"{k // 60:02}:{k % 60:02}:00") for k in range(240))
-    (tmp_path / "access.log").write_text(text)
-    killed = subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path), str(n)], check=False)
-    assert killed.returncode == -signal.SIGKILL
+    added, done = openings.add_openings, []
+
+    def add(*given: Any) -> int:
+        done.append(added(*given))
+        if len(done) > n:
+            raise KeyboardInterrupt
+        return done[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(openings, "add_openings", add)
+        with pytest.raises(KeyboardInterrupt):
+            take(text)
     assert known(store).n_openings == 50 * n
     take(text)
     assert figures(known(store)) == (240, 7, 7)

@@ -537,12 +537,12 @@ def test_what_access_logs_say_fills_the_third_factor_until_an_officer_writes(
     (test,) = [one for one in jurisdictions()["hipaa"].tests if one.evidence == ("viewed",)]
     assert "No log covers these files." in lead.get(f"/incidents/{number}").text
     minute = minute_of(later(1))
-    opened = {(files[0], account): {minute} for account in (b"one account", b"another one")}
+    opened = {(files[0], account, minute): False for account in (b"one account", b"another one")}
     with store.database.read() as connection:
         root_id = connection.execute(sa.select(file.c.root_id).where(file.c.id == files[0])).scalar_one()
 
     def imported(connection: sa.Connection) -> None:
-        add_openings(connection, opened, ())
+        add_openings(connection, opened)
         cover(connection, root_id, "samba", later(0), later(3))
 
     store.database.write(imported)

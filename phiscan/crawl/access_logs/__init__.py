@@ -1,4 +1,4 @@
 """Access logs of file servers and stores: which file was opened by which account, and when.
 
-Each kind has a parser that yields ``Opened`` from a ``Log``, skips what it does not know, and counts it.
+``records`` of a kind yields the records of a ``Log``, ``read`` returns time, account and opened paths of one.
 """

@@ -7,12 +7,12 @@ when it is imported again. Names of accounts are stored as keyed hashes only.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -20,9 +20,8 @@ from phiscan.store import seals
 from phiscan.store.sql_batches import chunks, listed, merged, rows_in
 from phiscan.store.tables.scans import access, departure, examination, file, log_coverage, opening
 
-_DAY = 24 * 60
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MIN_GAP = timedelta(hours=1)  # shorter ones are between two files of one log
+_MIN_GAP = 60  # minutes; shorter ones are between two files of one log
 
 
 def minute_of(moment: datetime) -> int:
@@ -39,15 +38,14 @@ def moment_of(minute: int) -> datetime:
     return _EPOCH + timedelta(minutes=minute)
 
 
-@dataclass(frozen=True, slots=True)
-class Covered:
+class Covered(NamedTuple):
     """The time that the logs of one kind cover."""
 
     kind: str
     first: datetime
     last: datetime
-    n_gaps: int = 0  # of an hour or more
-    longest_gap: timedelta = timedelta()
+    gaps: int  # of an hour or more
+    longest_gap_hours: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,11 @@ class Openings:
     n_others: int = 0  # of them, those that did not own the file
     first: datetime | None = None
     last: datetime | None = None
-    covered: tuple[Covered, ...] = ()  # empty = no log covers it, or it was not asked for
+    # Of the files; where only a list is read, there is nothing of what logs cover.
+    covered: tuple[Covered, ...] = ()  # empty = no log covers it
+    n_opened: int = 0
+    n_not_opened: int = 0  # though logs cover them
+    n_not_covered: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures for programs."""
@@ -70,29 +72,13 @@ class Openings:
             "first": self.first.isoformat() if self.first else None,
             "last": self.last.isoformat() if self.last else None,
             "covered": [
-                {
-                    "kind": one.kind,
-                    "first": one.first.isoformat(),
-                    "last": one.last.isoformat(),
-                    "gaps": one.n_gaps,
-                    "longest_gap_hours": one.longest_gap / timedelta(hours=1),
-                }
+                {**one._asdict(), "first": one.first.isoformat(), "last": one.last.isoformat()}
                 for one in self.covered
             ],
         }
 
 
 NEVER = Openings()
-
-
-@dataclass(frozen=True, slots=True)
-class OpeningsTogether:
-    """Openings of several files."""
-
-    n_opened: int
-    n_not_opened: int  # though logs cover them
-    n_not_covered: int
-    total: Openings
 
 
 @cache
@@ -106,10 +92,10 @@ def _accounts() -> sa.Select[Any]:
     return (
         sa.select(
             *keys,
-            sa.func.sum(opening.c.n_openings).label("n"),
+            sa.func.count().label("n"),
             sa.func.max(sa.case((opening.c.is_owner, 1), else_=0)).label("is_owner"),
-            sa.func.min(opening.c.first).label("first"),
-            sa.func.max(opening.c.last).label("last"),
+            sa.func.min(opening.c.minute).label("first"),
+            sa.func.max(opening.c.minute).label("last"),
         )
         .select_from(places)
         .join(opening, opening.c.file_id == places.c.place)
@@ -117,19 +103,15 @@ def _accounts() -> sa.Select[Any]:
     )
 
 
-def _summed(rows: Collection[sa.Row[Any]], covered: tuple[Covered, ...] = ()) -> Openings:
-    if not rows:
-        return Openings(covered=covered)
-    owned = {row.account for row in rows if row.is_owner}
-    accounts = {row.account for row in rows}
-    return Openings(
-        sum(row.n for row in rows),
-        len(accounts),
-        len(accounts - owned),
-        moment_of(min(row.first for row in rows)),
-        moment_of(max(row.last for row in rows)),
-        covered,
-    )
+def _summed(rows: Collection[sa.Row[Any]], **about: Any) -> Openings:
+    if rows:
+        accounts = {row.account for row in rows}
+        about["n_openings"] = sum(row.n for row in rows)
+        about["n_accounts"] = len(accounts)
+        about["n_others"] = len(accounts - {row.account for row in rows if row.is_owner})
+        about["first"] = moment_of(min(row.first for row in rows))
+        about["last"] = moment_of(max(row.last for row in rows))
+    return Openings(**about)
 
 
 def openings_of(connection: sa.Connection, file_ids: Iterable[int]) -> dict[int, Openings]:
@@ -140,48 +122,34 @@ def openings_of(connection: sa.Connection, file_ids: Iterable[int]) -> dict[int,
     return {number: _summed(rows) for number, rows in of_file.items()}
 
 
-def openings_together(connection: sa.Connection, file_ids: Collection[int]) -> OpeningsTogether:
+def openings_together(connection: sa.Connection, file_ids: Collection[int]) -> Openings:
     """Return the openings of several files together, and how many of the files logs cover."""
     rows = list(rows_in(connection, _accounts(), "files", file_ids))
-    opened = {row.here for row in rows}
     of_file = sa.select(file.c.id, file.c.root_id).where(file.c.id.in_(listed("files")))
     roots = {row.id: row.root_id for row in rows_in(connection, of_file, "files", file_ids)}
-    covered = _covered(connection, set(roots.values()))
-    n_idle = sum(root in covered and number not in opened for number, root in roots.items())
-    return OpeningsTogether(
+    of_root = sa.select(log_coverage).where(log_coverage.c.root_id.in_(listed("roots")))
+    logs = list(rows_in(connection, of_root, "roots", set(roots.values())))
+    opened, known = {row.here for row in rows}, {row.root_id for row in logs}
+    n_idle = sum(root in known and number not in opened for number, root in roots.items())
+    return _summed(
+        {(row.place, row.account): row for row in rows}.values(),
+        covered=tuple(_periods(logs)),
         n_opened=len(opened),
         n_not_opened=n_idle,
         n_not_covered=len(roots) - len(opened) - n_idle,
-        total=_summed({(row.place, row.account): row for row in rows}.values(), _periods(covered)),
     )
 
 
-def _covered(connection: sa.Connection, roots: Collection[int]) -> dict[int, list[sa.Row[Any]]]:
-    found: dict[int, list[sa.Row[Any]]] = defaultdict(list)
-    query = sa.select(log_coverage).where(log_coverage.c.root_id.in_(listed("roots")))
-    for row in rows_in(connection, query, "roots", roots):
-        found[row.root_id].append(row)
-    return found
-
-
-def _periods(covered: Mapping[int, Sequence[sa.Row[Any]]]) -> tuple[Covered, ...]:
-    """Return the covered time by kind of log; of several roots together."""
+def _periods(logs: Iterable[sa.Row[Any]]) -> Iterator[Covered]:
+    """Yield the covered time by kind of log; of several roots together."""
     runs: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for row in (row for rows in covered.values() for row in rows):
+    for row in logs:
         runs[row.kind].append((row.first, row.last))
-    found = []
     for kind, of_kind in sorted(runs.items()):
         joined = merged(of_kind)
-        between = (timedelta(minutes=b[0] - a[1]) for a, b in pairwise(joined))
-        gaps = [gap for gap in between if gap >= _MIN_GAP]
+        gaps = [gap for a, b in pairwise(joined) if (gap := b[0] - a[1]) >= _MIN_GAP]
         first, last = moment_of(joined[0][0]), moment_of(joined[-1][1])
-        found.append(Covered(kind, first, last, len(gaps), max(gaps, default=timedelta())))
-    return tuple(found)
-
-
-Account = bytes
-Batch = Mapping[tuple[int, Account], set[int]]
-"""The minutes since 1970 in which an account opened a file."""
+        yield Covered(kind, first, last, len(gaps), max(gaps, default=0) / _MIN_GAP)
 
 
 def bare_name(account: str) -> str:
@@ -204,53 +172,20 @@ def owners_of(connection: sa.Connection, file_ids: Iterable[int]) -> dict[int, s
     return {row.file_id: bare_name(row.owner) for row in rows_in(connection, query, "files", file_ids)}
 
 
-def add_openings(connection: sa.Connection, batch: Batch, owning: Collection[tuple[int, Account]]) -> int:
-    """Add openings to those that are stored; return the number of new ones.
+def add_openings(connection: sa.Connection, found: Mapping[tuple[int, bytes, int], bool]) -> int:
+    """Add openings to those that are stored, and return the number of new ones.
 
-    A stored row without a right seal is left as it is: ``audit verify`` names it.
+    ``found``: whether the account owned the file, by file, account and minute since 1970.
     """
-    minutes: dict[tuple[int, Account, int], set[int]] = defaultdict(set)
-    for (file_id, account), times in batch.items():
-        for minute in times:
-            minutes[file_id, account, minute // _DAY].add(minute % _DAY)
+    key = (opening.c.file_id, opening.c.account, opening.c.minute)
     n_new = 0
-    for keys in chunks(minutes):
-        is_here = sa.tuple_(opening.c.file_id, opening.c.account, opening.c.day).in_(keys)
-        changed, made = [], []
-        stored = {
-            (row["file_id"], row["account"], row["day"]): row
-            for row in seals.rows(connection, opening, is_here)
-        }
-        for key in keys:
-            row = stored.get(key)
-            before = set(_unpacked(row["minutes"])) if row else set()
-            if minutes[key] <= before or (row and not seals.is_right(connection, opening, row)):
-                continue
-            n_new += len(minutes[key] - before)
-            changed += [key] if row else []
-            is_owner = key[:2] in owning or bool(row and row["is_owner"])
-            made.append(_row(key, before | minutes[key], is_owner=is_owner))
-        if changed:
-            gone = sa.tuple_(opening.c.file_id, opening.c.account, opening.c.day).in_(changed)
-            seals.remove(connection, opening, gone)
-        seals.insert(connection, opening, made)
+    for batch in chunks(found):
+        stored = set(map(tuple, connection.execute(sa.select(*key).where(sa.tuple_(*key).in_(batch)))))
+        names = ("file_id", "account", "minute", "is_owner")
+        new = [(*one, found[one]) for one in batch if one not in stored]
+        seals.insert(connection, opening, [dict(zip(names, one, strict=True)) for one in new])
+        n_new += len(new)
     return n_new
-
-
-def _row(key: tuple[int, Account, int], minutes: set[int], *, is_owner: bool) -> dict[str, Any]:
-    ordered, start = sorted(minutes), key[2] * _DAY
-    return {
-        **dict(zip(("file_id", "account", "day"), key, strict=True)),
-        "minutes": b"".join(minute.to_bytes(2) for minute in ordered),
-        "n_openings": len(ordered),
-        "first": start + ordered[0],
-        "last": start + ordered[-1],
-        "is_owner": is_owner,
-    }
-
-
-def _unpacked(packed: bytes) -> Iterator[int]:
-    return (int.from_bytes(packed[at : at + 2]) for at in range(0, len(packed), 2))
 
 
 def cover(connection: sa.Connection, root_id: int, kind: str, first: datetime, last: datetime) -> None:

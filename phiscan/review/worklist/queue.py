@@ -128,7 +128,7 @@ def item(connection: sa.Connection, file_id: int, *, conceal: bool = False) -> F
         outcome=Outcome(row.outcome),
         decisions=_decisions(connection, row),
         tags=tags_of(connection, [file_id], viewer="").get(file_id, ()),
-        openings=openings_together(connection, [file_id]).total,
+        openings=openings_together(connection, [file_id]),
     )
     return _concealed(connection, found) if conceal else found
 

@@ -336,7 +336,7 @@ def detail(connection: sa.Connection, file_id: int, *, viewer: str, now: datetim
     found = item(connection, file_id, viewer=viewer, now=now)
     if found.blind:
         return found
-    openings = openings_together(connection, [file_id]).total
+    openings = openings_together(connection, [file_id])
     return replace(with_evidence(connection, found), openings=openings)
 
 

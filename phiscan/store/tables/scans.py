@@ -299,15 +299,10 @@ opening = table(
     "opening",
     key("file_id", "file.id", "the file"),
     key("account", "", "HMAC-SHA256 of the account's name, 16 bytes", sa.LargeBinary),
-    key("day", "", "day in UTC, days since 1970", sa.Integer),
-    column("minutes", sa.LargeBinary, "minutes of that day in which it opened the file, 2 bytes each"),
-    column("n_openings", sa.Integer, "number of these minutes"),
-    column("first", sa.Integer, "the first of them, minutes since 1970"),
-    column("last", sa.Integer, "the last of them"),
+    key("minute", "", "when it opened the file, minutes since 1970", sa.Integer),
     column("is_owner", sa.Boolean, "the account owned the file when the log was imported"),
     seal(),
-    sa.CheckConstraint("n_openings >= 1", name="openings_positive"),
-    comment="On which days an account opened a file, by access logs; openings of one minute are one.",
+    comment="When an account opened a file, by access logs; openings of one minute are one.",
 )
 
 log_coverage = table(
