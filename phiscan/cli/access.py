@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
 import click
 
-from phiscan.cli.output import Answer, actor_of, answers, by_option, config_of
+from phiscan.cli.output import Answer, actor_of, answers, by_option, config_of, lines_of
 from phiscan.cli.queue.command import open_store
 from phiscan.cli.queue.explain import readers_line
-from phiscan.crawl.effective_access import bits_of
+from phiscan.crawl.directory import DISABLED, EXPIRED, MISSING
 from phiscan.errors import InputError
 from phiscan.pipeline.reader_counts import (
-    FolderRights,
     count_readers,
     effective_access,
     kept_directory,
@@ -22,13 +22,9 @@ from phiscan.pipeline.reader_counts import (
 )
 from phiscan.report.words import reader_words
 from phiscan.review.records.reader_counts import widest_folders
-from phiscan.review.store import FileRecord, Store
 from phiscan.review.worklist.model import counted_json
 from phiscan.visible import visible
 
-_NO_DIRECTORY = (
-    "no directory has been read: expected [directory] url in phiscan.toml, and `phiscan access update`"
-)
 _names_option = click.option("--names", is_flag=True, help="Also print names; recorded in the audit log.")
 
 
@@ -50,27 +46,18 @@ def update(obj: str | None) -> Answer:
     with open_store(obj) as store:
         directory = refresh_directory(config, now)
         n_files, n_known = count_readers(store, config, directory, now)
-    states = directory.states if directory else ()
-    active = sum(not state for state in states)
-    found: dict[str, Any] = {
+    states = Counter(directory.states if directory else ())
+    found = {
         "directory": config.directory.url or None,
-        "accounts": active if directory else None,
-        "cannot_sign_in": len(states) - active if directory else None,
+        "accounts": states[""] if directory else None,
+        "cannot_sign_in": states[DISABLED] + states[EXPIRED] if directory else None,
         "groups": len(directory.groups) if directory else None,
         "files": n_files,
         "known": n_known,
     }
     if directory is None:
-        return {**found, "reason": "no directory is configured"}, [
-            "No directory is configured ([directory] url): only accounts of this machine are known.",
-            _counted_line(n_files, n_known),
-        ]
-    of_states = f"{active:,} accounts that can sign in, {len(states) - active:,} that cannot"
-    return found, [f"{of_states}; {len(directory.groups):,} groups", _counted_line(n_files, n_known)]
-
-
-def _counted_line(n_files: int, n_known: int) -> str:
-    return f"{n_files:,} files of the review list; of {n_known:,} it is known how many people can read them"
+        found["reason"] = "no directory is configured: only accounts of this machine are known"
+    return found, lines_of(found)
 
 
 @access.command(epilog="Example: phiscan access folders --limit 10")
@@ -107,37 +94,24 @@ def people(obj: str | None, file: str, names: bool, by: str) -> Answer:
     Names are read from the directory at that moment and stored nowhere; the audit log has who asked and the
     number of the file.
     """
+    config, now = config_of(obj), datetime.now(UTC)
     with open_store(obj) as store:
         record = store.item(store.find(file), conceal=True)
         found: dict[str, Any] = {"file": record.file_id, "root": record.root, "path": record.path}
-        found |= {"readers": counted_json(record.reader_count)}
+        found["readers"] = counted_json(record.reader_count)
         lines = [f"{visible(record.path)}   (no. {record.file_id})", f"  {readers_line(record.reader_count)}"]
         if names:
-            sure, perhaps = _named(obj, store, record, by)
-            found |= {"names": {"surely": sure, "perhaps": perhaps}}
-            lines += [*map(_name_line, sure), *(f"{_name_line(one)} (perhaps)" for one in perhaps)]
+            directory = refresh_directory(config, now)
+            what = f"readers of file {record.file_id}, by name"
+            store.users.log_lookup(what=what, by=actor_of(by), now=now)
+            with effective_access(config, directory) as calculated:
+                reached = calculated.reach(record.source)
+            shown = calculated.accounts_for(record.source.root).shown
+            sure, perhaps = shown(reached.sure), shown(max(0, reached.possible) & ~reached.sure)
+            found["names"] = {"surely": sure, "perhaps": perhaps}
+            lines += [f"    {visible(one)}" for one in sure]
+            lines += [f"    {visible(one)} (perhaps)" for one in perhaps]
     return found, lines
-
-
-def _name_line(name: str) -> str:
-    return f"    {visible(name)}"
-
-
-def _named(obj: str | None, store: Store, record: FileRecord, by: str) -> tuple[list[str], list[str]]:
-    """Return the names of those who surely can read a file, and of those who perhaps can; log the lookup."""
-    config, now = config_of(obj), datetime.now(UTC)
-    directory = refresh_directory(config, now)
-    store.users.log_lookup(what=f"readers of file {record.file_id}, by name", by=actor_of(by), now=now)
-    rights = FolderRights(config)
-    try:
-        calculated = effective_access(config, directory, rights, now)
-        reached = calculated.reach(record.source).people
-    finally:
-        rights.close()
-    accounts = calculated.accounts_for(record.source.root)
-    sets = (reached.sure, reached.possible & ~reached.sure)
-    sure, perhaps = (sorted(map(accounts.shown, bits_of(one))) for one in sets)
-    return sure, perhaps
 
 
 @access.command(epilog="Example: phiscan access left")
@@ -154,31 +128,25 @@ def left(obj: str | None, names: bool, by: str) -> Answer:
     config, now = config_of(obj), datetime.now(UTC)
     directory = refresh_directory(config, now) if names else kept_directory(config)
     if directory is None:
-        raise InputError(_NO_DIRECTORY)
-    found: dict[tuple[str, str], int] = {}
-    n_files = 0
+        message = "no directory has been read: expected [directory] url, and `phiscan access update`"
+        raise InputError(message)
     with open_store(obj) as store:
         if names:
             store.users.log_lookup(what="accounts that have left, by name", by=actor_of(by), now=now)
-        calculated = effective_access(config, directory, FolderRights(config), now)
-        for record in (*store.queue(conceal=True), *store.sampled()):
-            gone = set(calculated.left(record.source)) if may_be_phi(record) else set()
-            n_files += bool(gone)
-            for one in gone:
-                found[one] = found.get(one, 0) + 1
-    of_state = {
-        state: sum(kind == state for kind, _ in found) for state in ("disabled", "expired", "missing")
+        with effective_access(config, directory) as calculated:
+            listed = (one for one in (*store.queue(conceal=True), *store.sampled()) if may_be_phi(one))
+            gone = [set(calculated.left(one.source)) for one in listed]
+    found = Counter(one for accounts in gone for one in accounts)
+    states = Counter(state for state, _ in found)
+    answer: dict[str, Any] = {
+        "accounts": len(found),
+        **{state: states[state] for state in (DISABLED, EXPIRED, MISSING)},
+        "files": sum(map(bool, gone)),
+        "directory_read": directory.made.isoformat(),
     }
-    answer: dict[str, Any] = {"accounts": len(found), **of_state, "files": n_files}
-    answer["directory_read"] = directory.made.isoformat()
-    lines = [
-        f"{len(found):,} accounts that have left still have a right to {n_files:,} files that may be PHI: "
-        + ", ".join(f"{n:,} {state}" for state, n in of_state.items()),
-        f"The directory was read {directory.made:%Y-%m-%d %H:%M} UTC.",
-    ]
+    lines = lines_of(answer)
     if names:
-        answer["names"] = [
-            {"name": name, "state": state, "files": n} for (state, name), n in sorted(found.items())
-        ]
-        lines += [f"{_name_line(name)}: {state}, {n:,} files" for (state, name), n in sorted(found.items())]
+        of_name = sorted(found.items())
+        answer["names"] = [{"name": name, "state": state, "files": n} for (state, name), n in of_name]
+        lines += [f"    {visible(name)}: {state}, {n:,} files" for (state, name), n in of_name]
     return answer, lines

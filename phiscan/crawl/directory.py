@@ -1,6 +1,7 @@
-"""Accounts and groups, of an LDAP directory or of this machine, numbered; their names only as keyed hashes.
+"""Accounts and groups of an LDAP directory (OpenLDAP, Active Directory) and of this machine.
 
-Every name, number, SID and DN is kept as an HMAC under the key of the home folder.
+Of the directory every name, number, SID and DN is kept as an HMAC under the key of the home folder. Referrals
+are not followed. Source: RFC 2307; RFC 2696 (pages); [MS-ADTS] 2.2.16 (userAccountControl).
 """
 
 from __future__ import annotations
@@ -8,74 +9,95 @@ from __future__ import annotations
 import grp
 import json
 import pwd
+import re
+import struct
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from pathlib import Path
+from typing import Any
 
+from phiscan.config import DirectoryTable, SharesTable
+from phiscan.crawl.credentials import credentials_of
+from phiscan.crawl.location import parse_url
+from phiscan.crawl.smb.security_descriptor import name_of, sid_of
+from phiscan.errors import InputError
 from phiscan.hasher import KeyHasher
 
-DISABLED, EXPIRED, SERVICE = "disabled", "expired", "service"  # states of accounts that are no readers
+DISABLED, EXPIRED, MISSING = "disabled", "expired", "missing"  # states of accounts; "" = it can sign in
 _KEY_BYTES = 16
 _FIRST_PERSON, _NOBODY = 1000, 65534  # user numbers of this machine: accounts of its services are below
+
+_LOOPBACK = frozenset({"localhost", "127.0.0.1"})
+_PAGE = 500
+_ACCOUNTS = (
+    "(|(objectClass=posixAccount)(objectClass=inetOrgPerson)(&(objectClass=user)(!(objectClass=computer))))"
+)
+_GROUPS = (
+    "(|(objectClass=group)(objectClass=posixGroup)(objectClass=groupOfNames)(objectClass=groupOfUniqueNames))"
+)
+_MEMBERS = ["member", "uniqueMember", "memberUid"]
+_ASKED = (
+    *("mail", "userPrincipalName", "uidNumber", "gidNumber", "objectSid", "primaryGroupID", "memberOf"),
+    *("userAccountControl", "accountExpires", "shadowExpire", "nsAccountLock", "pwdAccountLockedTime"),
+)
+_SWITCHED_OFF = 0x2  # of userAccountControl
+_1601_TO_1970_S, _DAY_S = 11_644_473_600, 86_400
+_ESCAPED = re.compile(r"\\([0-9a-fA-F]{2})")
+_AROUND = re.compile(r"\s*([,=+])\s*")
+_REASONS = {  # in words of this program: a server's text may quote a name
+    "LDAPInvalidCredentialsResult": "it refuses the user or the password",
+    "LDAPPasswordIsMandatoryError": "a user without a password",
+    "LDAPNoSuchObjectResult": "it has no such base",
+    "LDAPInsufficientAccessRightsResult": "this user may not read it",
+    "LDAPSizeLimitExceededResult": "it returns only a part of its entries to this user",
+    "LDAPStartTLSError": "it offers no trusted TLS",
+    "LDAPSocketOpenError": "no connection",
+}
+_Values = Mapping[str, Sequence[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An account or a group as it was read."""
 
-    names: tuple[
-        str, ...
-    ]  # "user NAME", "user uid 7", "group gid 7", "account SID", "dn DN"; shown: the first
+    # "user NAME", "user uid 7", "group gid 7", "account SID", "dn DN"; shown is the first
+    names: tuple[str, ...]
     is_group: bool = False
     state: str = ""  # of an account
     members: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()  # that it says it belongs to
 
 
-@dataclass(slots=True)
-class Group:
-    """The members of a group: accounts and groups by number, accounts that are missing by key."""
-
-    accounts: list[int] = field(default_factory=list)
-    groups: list[int] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    n_foreign: int = 0  # that may be groups elsewhere
-
-
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """All accounts and groups by number; ``keys``: the number of an account, -1 - that of a group."""
+    """All accounts and groups by number: of an account from 0 up, of a group from -1 down."""
 
     made: datetime
     states: Sequence[str]
-    groups: Sequence[Group]
+    groups: Sequence[Sequence[int | None]]  # members; None: one that may be a group elsewhere
     keys: Mapping[str, int]
     names: Sequence[str] = ()  # of the accounts; in memory only, where names were asked for
 
-    def accounts_of(self, number: int) -> tuple[set[int], set[str], int]:
-        """Return the accounts, missing accounts and number of foreign members of a group and groups in it."""
-        found, missing, n_foreign = set[int](), set[str](), 0
-        seen = {number}
+    def accounts_of(self, number: int) -> tuple[set[int], bool]:
+        """Return the accounts of a group and of all groups in it, and whether these are all."""
+        seen: set[int | None] = {number}
         queue = [number]
         for one in queue:  # grows while it is read
-            group = self.groups[one]
-            found.update(group.accounts)
-            missing.update(group.missing)
-            n_foreign += group.n_foreign
-            new = [inner for inner in group.groups if inner not in seen]
-            seen.update(new)
-            queue += new
-        return found, missing, n_foreign
+            new = set(self.groups[-1 - one]) - seen
+            seen |= new
+            queue += [inner for inner in new if inner is not None and inner < 0]
+        return {one for one in seen if one is not None and one >= 0}, None not in seen
 
     def write(self, path: Path) -> None:
         """Write the directory without names into a private file."""
-        groups = [[one.accounts, one.groups, one.missing, one.n_foreign] for one in self.groups]
-        parts = {"made": self.made.isoformat(), "states": list(self.states), "groups": groups}
         draft = path.with_suffix(".new")
         draft.touch(0o600)
-        draft.write_text(json.dumps({**parts, "keys": dict(self.keys)}), encoding="ascii")
+        kept = {one: getattr(self, one) for one in ("made", "states", "groups", "keys")}
+        draft.write_text(json.dumps(kept, default=str), encoding="ascii")
         draft.replace(path)
 
 
@@ -83,8 +105,7 @@ def read_cached(path: Path) -> Directory | None:
     """Return the directory that was last written, or None."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads(path.read_text(encoding="ascii"))
-        groups = [Group(*one) for one in kept["groups"]]
-        return Directory(datetime.fromisoformat(kept["made"]), kept["states"], groups, kept["keys"])
+        return Directory(**{**kept, "made": datetime.fromisoformat(kept["made"])})
     return None
 
 
@@ -100,56 +121,161 @@ def directory_of(entries: Iterable[Entry], key: bytes, made: datetime, base: str
     A name of several entries names none of them. A member that is missing below ``base`` is an account that
     was removed; any other one that is not there may be a group.
     """
-    known: dict[str, int] = {}
-    states: list[str] = []
-    shown: list[str] = []
-    groups: list[Group] = []
-    linked: list[tuple[int, Entry]] = []
-    twice: set[str] = set()
-    for one in entries:
-        number = -1 - len(groups) if one.is_group else len(states)
-        if one.is_group:
-            groups.append(Group())
-        else:
-            states.append(one.state)
-            shown.append(one.names[0].partition(" ")[2])
-        for name in dict.fromkeys(one.names):
-            if known.setdefault(name.casefold(), number) != number:
-                twice.add(name.casefold())
-        linked.append((number, one))
-    for name in twice:
-        del known[name]
-    for number, one in linked:
-        for name in one.members:
-            _join(groups[-1 - number], name.casefold(), known, key, base)
-        for name in one.groups:
-            if (of := known.get(name.casefold(), 0)) < 0:
-                (groups[-1 - of].accounts if number >= 0 else groups[-1 - of].groups).append(
-                    number if number >= 0 else -1 - number
-                )
-    return Directory(made, states, groups, dict(zip(keys_of(key, known), known.values(), strict=True)), shown)
+    read = list(entries)
+    accounts = [(one.names[0].partition(" ")[2], one.state) for one in read if not one.is_group]
+    groups: list[list[int | None]] = [[] for one in read if one.is_group]
+    numbers, of_groups = count(), count(-1, -1)
+    numbered = [(next(of_groups if one.is_group else numbers), one) for one in read]
+    named = {(name.casefold(), number) for number, one in numbered for name in one.names}
+    n_entries = Counter(name for name, _ in named)
+    known = {name: number for name, number in sorted(named) if n_entries[name] == 1}
+    for number, one in numbered:
+        for name in map(str.casefold, one.members):
+            if name not in known and (name.startswith("user ") or (base and name.endswith(f",{base}"))):
+                known[name] = len(accounts)
+                accounts.append((name.partition(" ")[2], MISSING))
+            groups[-1 - number].append(known.get(name))
+        for name in map(str.casefold, one.groups):
+            if (group := known.get(name, 0)) < 0:
+                groups[-1 - group].append(number)
+    keys = dict(zip(keys_of(key, known), known.values(), strict=True))
+    return Directory(made, [state for _, state in accounts], groups, keys, [name for name, _ in accounts])
 
 
-def _join(group: Group, name: str, known: Mapping[str, int], key: bytes, base: str) -> None:
-    number = known.get(name)
-    if number is None:
-        is_account = name.startswith("user ") or (base and name.endswith(f",{base}"))
-        if is_account:
-            group.missing += keys_of(key, [name])
-        else:
-            group.n_foreign += 1
-    elif number >= 0:
-        group.accounts.append(number)
-    else:
-        group.groups.append(-1 - number)
-
-
-def read_local() -> Iterator[Entry]:
-    """Yield the accounts and groups of this machine (NSS)."""
-    for one in pwd.getpwall():
-        is_person = _FIRST_PERSON <= one.pw_uid != _NOBODY
-        names = (f"user {one.pw_name}", f"user uid {one.pw_uid}")
-        yield Entry(names, state="" if is_person else SERVICE, groups=(f"group gid {one.pw_gid}",))
+def read_local() -> dict[str, tuple[str, ...]]:
+    """Return who is meant by each account and group of this machine (NSS): by one of a service, nobody."""
+    found: dict[str, tuple[str, ...]] = {}
+    of_group: dict[int, list[str]] = {}  # whose primary group it is
+    for account in pwd.getpwall():
+        name = f"user {account.pw_name}"
+        found[name] = (name,) if _FIRST_PERSON <= account.pw_uid != _NOBODY else ()
+        of_group.setdefault(account.pw_gid, []).append(name)
     for group in grp.getgrall():
-        members = tuple(f"user {name}" for name in group.gr_mem)
-        yield Entry((f"group {group.gr_name}", f"group gid {group.gr_gid}"), is_group=True, members=members)
+        members = [f"user {name}" for name in group.gr_mem]
+        found[f"group {group.gr_name}"] = (*members, *of_group.get(group.gr_gid, ()))
+    return found
+
+
+def read_ldap(settings: DirectoryTable, shares: SharesTable, now: datetime) -> tuple[list[Entry], str]:
+    """Return the accounts and groups of the directory, and its base.
+
+    Raises:
+        InputError: it cannot be reached or read, or refuses the credentials; names it.
+    """
+    try:
+        import ssl  # noqa: PLC0415 (slow to load)
+
+        import ldap3  # noqa: PLC0415 (an optional part)
+        from ldap3.core.exceptions import LDAPException  # noqa: PLC0415
+    except ImportError:
+        message = "directory.url: needs the package ldap3; expected phiscan installed with [ldap]"
+        raise InputError(message) from None
+    location = parse_url(settings.url)
+    base = "/".join(location.path)
+    if location.scheme not in {"ldap", "ldaps"} or not base:
+        message = f"directory.url: {settings.url}: expected ldaps://SERVER/BASE or ldap://SERVER/BASE"
+        raise InputError(message)
+    granted = credentials_of(settings.url.encode(), shares)
+    is_private = location.scheme == "ldaps" or location.host in _LOOPBACK
+    timeout_s = max(1, round(shares.timeout_s))  # the library takes whole numbers only
+    try:
+        server = ldap3.Server(
+            f"{location.scheme}://{location.host}" + (f":{location.port}" if location.port else ""),
+            tls=ldap3.Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=granted.ca_file or None),
+            get_info=ldap3.NONE,
+            connect_timeout=timeout_s,
+        )
+        with ldap3.Connection(
+            server,
+            granted.username or None,
+            granted.password or None,
+            auto_bind=ldap3.AUTO_BIND_NO_TLS if is_private else ldap3.AUTO_BIND_TLS_BEFORE_BIND,
+            receive_timeout=timeout_s,
+            auto_referrals=False,
+            check_names=False,
+            read_only=True,
+            raise_exceptions=True,
+        ) as connection:
+            return list(_entries(connection, base, settings, now)), _dn(base)
+    except (LDAPException, OSError) as error:
+        name = type(error).__name__
+        reason = _REASONS.get(name, f"no complete answer ({name})")
+        message = f"{settings.url}: the directory cannot be read: {reason}"
+        raise InputError(message) from None
+
+
+def _entries(connection: Any, base: str, settings: DirectoryTable, now: datetime) -> Iterator[Entry]:
+    """Yield the accounts, then the groups; the library joins large values, which are sent in ranges."""
+    chosen = [settings.name_attribute] if settings.name_attribute else []
+    members = [settings.member_attribute] if settings.member_attribute else _MEMBERS
+    for is_group, query, titles in (
+        (False, settings.account_filter or _ACCOUNTS, chosen or ["uid", "sAMAccountName"]),
+        (True, settings.group_filter or _GROUPS, chosen or ["cn", "sAMAccountName"]),
+    ):
+        for one in connection.extend.standard.paged_search(
+            base,
+            query,
+            attributes=[*_ASKED, *titles, *members],
+            dereference_aliases="NEVER",
+            paged_size=_PAGE,
+            generator=False,
+        ):
+            if one["type"] == "searchResEntry":
+                yield _entry(one["dn"], one["raw_attributes"], titles, members, now, is_group=is_group)
+
+
+def _entry(
+    dn: str, values: _Values, titles: list[str], members: list[str], now: datetime, *, is_group: bool
+) -> Entry:
+    kind, number = ("group", "gid") if is_group else ("user", "uid")
+    sids: list[str] = []
+    with suppress(struct.error):
+        sids = [sid_of(sid) for sid in values.get("objectSid", ())]
+    domains = [sid.rpartition("-")[0] for sid in sids]
+    names = (
+        *(f"{kind} {text}" for text in _texts(values, *titles, "mail", "userPrincipalName")),
+        *(f"{kind} {number} {text}" for text in _texts(values, f"{number}Number")),
+        *(name_of(sid) for sid in sids),
+        f"dn {_dn(dn)}",
+    )
+    inside = (
+        f"user {text}" if name.casefold() == "memberuid" else f"dn {_dn(text)}"
+        for name in members
+        for text in _texts(values, name)
+    )
+    groups = (
+        *(f"dn {_dn(text)}" for text in _texts(values, "memberOf")),
+        *(f"group gid {text}" for text in _texts(values, "gidNumber")),
+        *(name_of(f"{domain}-{rid}") for domain in domains for rid in _texts(values, "primaryGroupID")),
+    )
+    return Entry(names, is_group, _state(values, now), tuple(inside), groups)
+
+
+def _texts(values: _Values, *names: str) -> list[str]:
+    found = (value for name in names for value in values.get(name, ()))
+    return [value.decode("utf-8", "surrogateescape") for value in found]
+
+
+def _dn(text: str) -> str:
+    r"""Return a DN in the form in which it is compared.
+
+    >>> _dn("CN=Ann\\2C Roy, OU=Staff,dc=example")
+    'cn=ann\\,roy,ou=staff,dc=example'
+    """
+    plain = _ESCAPED.sub(lambda found: "\\" + chr(int(found[1], 16)), text)
+    return _AROUND.sub(r"\1", plain.strip()).casefold()
+
+
+def _state(values: _Values, now: datetime) -> str:
+    """Return whether an account is disabled or expired; "" = it can sign in."""
+    control, ticks, day = (
+        int(text) if re.fullmatch(r"-?\d{1,19}", text) else -1
+        for name in ("userAccountControl", "accountExpires", "shadowExpire")
+        for text in (*_texts(values, name), "")[:1]
+    )
+    locks = {*_texts(values, "nsAccountLock", "pwdAccountLockedTime")}
+    if (control > 0 and control & _SWITCHED_OFF) or {"TRUE", "true", "000001010000Z"} & locks:
+        return DISABLED
+    expires_s = [ticks / 10**7 - _1601_TO_1970_S] if ticks > 0 else []
+    expires_s += [day * _DAY_S] if day >= 0 else []
+    return EXPIRED if any(end <= now.timestamp() for end in expires_s) else ""

@@ -9,11 +9,12 @@ as nobody.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
 from typing import NamedTuple
 
 from phiscan.config import AccessTable
-from phiscan.crawl.directory import SERVICE, Directory, keys_of
+from phiscan.crawl.directory import MISSING, Directory, keys_of
 from phiscan.crawl.location import is_url, parse_url
 from phiscan.crawl.posix_access import TRAVERSE, who_may
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
@@ -35,143 +36,112 @@ NO_DIRECTORY, OPEN, NOT_TOLD = "no_directory", "open", "not_told"  # reasons why
 GROUP, ACCOUNT, SHARE, PARENTS = "group", "account", "share", "parents"  # what widens the bounds
 
 
-class Bounds(NamedTuple):
+class People(NamedTuple):
     """Accounts as bits of a number (negative: all others too): who has a right surely, and who perhaps."""
 
     sure: int
     possible: int
+    notes: frozenset[str] = frozenset()  # why the two differ
 
-    def both(self, other: Bounds) -> Bounds:
+    def both(self, other: People) -> People:
         """Return who has both rights."""
-        return Bounds(self.sure & other.sure, self.possible & other.possible)
+        sure, possible = self.sure & other.sure, self.possible & other.possible
+        matter = (one.notes for one in (self, other) if one.possible & ~one.sure & possible & ~sure)
+        return People(sure, possible, frozenset().union(*matter))
 
-    def either(self, other: Bounds) -> Bounds:
+    def either(self, other: People) -> People:
         """Return who has one of both rights."""
-        return Bounds(self.sure | other.sure, self.possible | other.possible)
-
-
-NOBODY, ANYBODY, UNKNOWN = Bounds(0, 0), Bounds(-1, -1), Bounds(0, -1)
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """Who can read some files; ``unknown``: the reasons, of the files of which it is not known at all."""
-
-    people: Bounds = NOBODY
-    notes: frozenset[str] = frozenset()
-    unknown: frozenset[str] = frozenset()
-
-    def with_files(self, other: Reach) -> Reach:
-        """Return who can read a file of these or of others."""
-        return Reach(self.people.either(other.people), self.notes | other.notes, self.unknown | other.unknown)
+        return People(self.sure | other.sure, self.possible | other.possible, self.notes | other.notes)
 
     @property
     def low(self) -> int | None:
         """The number of people, at least; None: nobody is known."""
-        n = self.people.sure.bit_count()
-        return None if self.unknown and not n else n
+        return None if self.possible < 0 and not self.sure else self.sure.bit_count()
 
     @property
     def high(self) -> int | None:
-        """The number of people, at most."""
-        return None if self.unknown else self.people.possible.bit_count()
+        """The number of people, at most; None: not known."""
+        return None if self.possible < 0 else self.possible.bit_count()
+
+
+NOBODY, ANYBODY = People(0, 0), People(-1, -1)
 
 
 class Accounts:
-    """The accounts of a directory and, for folders of this machine, of the machine."""
+    """The accounts to which rights refer: of a directory, those that rights name besides, of this machine.
+
+    ``groups`` are the members of groups of a server, ``local`` who is meant by a name of this machine. A
+    service has users of its own: one who is not in the directory is somebody all the same.
+    """
 
     def __init__(
         self,
         directory: Directory | None,
         key: bytes,
         groups: Mapping[str, Sequence[str]],
-        local: Directory | None = None,
+        local: Mapping[str, Sequence[str]] | None = None,
+        *,
+        is_service: bool = False,
     ) -> None:
-        """Take the directories, and the members of groups that no directory has."""
-        self.directory: Directory | None = directory or local
-        self._local: Directory | None = local if directory else None
-        self._key, self._groups = key, groups
-        states = self.directory.states if self.directory else ()
-        self.active = _mask(number for number, state in enumerate(states) if not state)
-        self.inactive = (1 << len(states)) - 1 - self.active
-        self._outside: dict[str, int] = {}  # accounts that are not in the directory, by key
-        self._titles: dict[int, str] = {}
-        self._bounds: dict[tuple[str, bool], tuple[Bounds, frozenset[str]]] = {}
-        self._of_local: dict[int, int] = {}
-        for one, number in self._local.keys.items() if self.directory and self._local else ():
-            there = self.directory.keys.get(one, -1) if self.directory else -1
-            if number >= 0 and there >= 0:
-                self._of_local[number] = 1 << there
-            elif number >= 0 and number not in self._of_local:
-                is_person = self._local is not None and not self._local.states[number]
-                bit = self._of_local[number] = self._added(one) if is_person else 0
-                if self._local and is_person:
-                    self._titles[bit.bit_length() - 1] = self._local.names[number]
+        """Take the directory; without one, everyone is who has an account of this machine."""
+        self._directory = directory or Directory(datetime.now(UTC), (), (), {})
+        self._key, self._groups, self._local = key, groups, local or {}
+        self.is_service = is_service
+        self._is_told = is_service or not (directory or local)  # every user who is named exists
+        self.states = self._directory.states
+        self.active = _mask(number for number, state in enumerate(self.states) if not state)
+        self.outside = _mask(number for number, state in enumerate(self.states) if state == MISSING)
+        self.inactive = (1 << len(self.states)) - 1 - self.active - self.outside
+        self._names = dict(enumerate(self._directory.names))
+        self._n_all = len(self.states)
+        self._people = dict.fromkeys(EVERYONE, ANYBODY) | dict.fromkeys(_NOT_COUNTED, NOBODY)
+        if directory is None:
+            for name, meant in self._local.items():
+                self.active |= self.people(name).sure if (name,) == meant else 0
 
-    @property
-    def outside(self) -> int:
-        """The accounts that are not in the directory."""
-        return sum(self._outside.values())
+    def shown(self, people: int) -> list[str]:
+        """Return the names of accounts, where names were asked for; else their numbers."""
+        return sorted(self._names.get(number, f"no. {number}") for number in bits_of(people))
 
-    def shown(self, bit: int) -> str:
-        """Return the name of an account, where names were asked for; else its number."""
-        names = self.directory.names if self.directory else ()
-        return names[bit] if bit < len(names) else self._titles.get(bit, f"no. {bit}")
+    def people(self, name: str) -> People:
+        """Return who is "everyone", a user, a group or a SID."""
+        if name not in self._people:
+            self._people[name] = _unknown(GROUP)  # of a group that is in itself
+            self._people[name] = self._resolved(name)
+        return self._people[name]
 
-    def _added(self, key: str) -> int:
-        n_inside = len(self.directory.states) if self.directory else 0
-        return self._outside.setdefault(key, 1 << (n_inside + len(self._outside)))
-
-    def bounds(self, name: str, *, is_sure: bool) -> tuple[Bounds, frozenset[str]]:
-        """Return the accounts of "everyone", a user, a group or a SID, and what is not known of them.
-
-        ``is_sure``: a user who is not in the directory is somebody all the same (of a service with users of
-        its own).
-        """
-        if (name, is_sure) not in self._bounds:
-            self._bounds[name, is_sure] = UNKNOWN, frozenset({GROUP})  # of a group that is in itself
-            self._bounds[name, is_sure] = self._resolved(name, is_sure=is_sure)
-        return self._bounds[name, is_sure]
-
-    def _resolved(self, name: str, *, is_sure: bool) -> tuple[Bounds, frozenset[str]]:
-        if name in EVERYONE or name in _NOT_COUNTED:
-            return (ANYBODY if name in EVERYONE else NOBODY), frozenset()
+    def _resolved(self, name: str) -> People:
         if name in self._groups:
-            return self.admitted(self._groups[name], is_sure=is_sure)
+            return self.admitted(self._groups[name])
         kind, _, text = name.partition(" ")
         bare = text.rpartition("\\")[2]  # DOMAIN\name
-        key, *others = keys_of(self._key, dict.fromkeys((name, f"{kind} {bare}")))
-        for one in (key, *others):
-            for directory in filter(None, (self.directory, self._local)):
-                if one in directory.keys:
-                    return self._known(directory, directory.keys[one])
-        if kind != "user":
-            return UNKNOWN, frozenset({GROUP if kind == "group" else ACCOUNT})
-        bit = self._added(key)
-        self._titles[bit.bit_length() - 1] = text
-        if is_sure or self.directory is None or name.endswith(_GUEST):
-            return Bounds(bit, bit), frozenset()
-        return Bounds(0, bit), frozenset({ACCOUNT})
+        keys, numbers = keys_of(self._key, (name, f"{kind} {bare}")), self._directory.keys
+        number = next((numbers[one] for one in keys if one in numbers), None)
+        if number is None:
+            if (meant := self._local.get(name, (name,))) != (name,):
+                return self.admitted(meant)
+            if kind != "user":
+                return _unknown(GROUP if kind == "group" else ACCOUNT)
+            number = self._n_all
+            self._n_all += 1
+            self.outside |= 1 << number
+            self._names[number] = text
+        if number < 0:
+            members, is_complete = self._directory.accounts_of(number)
+            may = _mask(members)
+            notes = ([ACCOUNT] if may & self.outside else []) + ([] if is_complete else [GROUP])
+            return People(may & ~self.outside, may if is_complete else -1, frozenset(notes))
+        bit = 1 << number
+        is_sure = self._is_told or name in self._local or name.endswith(_GUEST) or not bit & self.outside
+        return People(bit, bit) if is_sure else People(0, bit, frozenset({ACCOUNT}))
 
-    def _known(self, directory: Directory, number: int) -> tuple[Bounds, frozenset[str]]:
-        is_local = directory is self._local
-        if number >= 0:
-            bit = self._of_local[number] if is_local else 1 << number
-            return Bounds(bit, bit), frozenset()
-        accounts, missing, n_foreign = directory.accounts_of(-1 - number)
-        sure = sum({self._of_local[one] for one in accounts}) if is_local else _mask(accounts)
-        may = sure | sum({self._added(one) for one in missing})
-        notes = {ACCOUNT: bool(missing), GROUP: n_foreign > 0}
-        found = frozenset(note for note, holds in notes.items() if holds)
-        return Bounds(sure, -1 if n_foreign else may), found
-
-    def admitted(self, entries: Iterable[str], *, is_sure: bool = False) -> tuple[Bounds, frozenset[str]]:
+    def admitted(self, entries: Iterable[str]) -> People:
         """Return whom an access list admits: of several entries about somebody the first one applies."""
         low = high = barred = maybe_barred = 0
         notes = set[str]()
         for entry in entries:
             name = entry.removeprefix("not ")
-            (sure, possible), unknown = self.bounds(name, is_sure=is_sure)
+            sure, possible, unknown = self.people(name)
             notes |= unknown
             if name == entry:
                 low |= sure & ~maybe_barred
@@ -179,7 +149,7 @@ class Accounts:
             else:
                 maybe_barred |= possible & ~low
                 barred |= sure & ~high
-        return Bounds(low, high), frozenset(notes if low != high else ())
+        return People(low, high, frozenset(notes if low != high else ()))
 
 
 class EffectiveAccess:
@@ -188,109 +158,94 @@ class EffectiveAccess:
     def __init__(
         self,
         directory: Directory | None,
-        local: Directory,
+        local: Mapping[str, Sequence[str]],
         key: bytes,
         settings: AccessTable,
         who_may_enter: Callable[[bytes, bytes], Sequence[str]],
     ) -> None:
-        """Take the directories, permissions of shares, and what asks who may enter a folder of a root."""
+        """Take the directory, who is meant by names of this machine, and what asks who may enter a folder."""
         self._here = Accounts(directory, key, settings.groups, local)
-        self._there = Accounts(directory, key, settings.groups)
+        self._smb = Accounts(directory, key, settings.groups)
+        self._service = Accounts(directory, key, settings.groups, is_service=True)
         self._shares = {
             parse_url(name).root if is_url(name) else name.encode("utf-8", "surrogateescape"): tuple(who)
             for name, who in settings.shares.items()
         }
         self._smb_traverse = settings.smb_traverse
         self._who_may_enter = who_may_enter
-        self._folders: dict[tuple[bytes, bytes], tuple[Bounds, frozenset[str]]] = {}
+        self._folder = cache(self._asked_folder)
 
     def accounts_for(self, root: bytes) -> Accounts:
         """Return the accounts to which the rights on a root refer."""
-        return self._there if is_url(root) else self._here
+        if not is_url(root):
+            return self._here
+        return self._smb if root.startswith(b"smb://") else self._service
 
-    def reach(self, source: SourceFile) -> Reach:
+    def reach(self, source: SourceFile) -> People:
         """Return who can read a file, by the rights that it had when it was examined."""
         accounts = self.accounts_for(source.root)
-        is_smb, is_local = source.root.startswith(b"smb://"), not is_url(source.root)
         entries = rights_of(source)
-        if not entries and not (is_local and not source.mode & 0o444):
-            return Reach(unknown=frozenset({NOT_TOLD}))
-        if not (is_smb or is_local) and EVERYONE & {*entries}:
-            return Reach(unknown=frozenset({OPEN}))
-        own, notes = accounts.admitted(entries, is_sure=not (is_smb or is_local))
-        people, unknown = own, set(notes)
-        if is_smb or is_local:
-            parents, of_parents = self._parents(source.root, source.path.rpartition(b"/")[0])
-            if is_smb and self._smb_traverse != "checked":
-                parents = parents._replace(possible=-1)
-                parents = ANYBODY if self._smb_traverse == "bypassed" else parents
-            limited = people.both(parents)
-            unknown |= of_parents if limited != people else set()
-            unknown |= {PARENTS} if limited.sure != people.sure and parents.possible == -1 else set()
-            people = limited
-        share = self._share_of(source.root + b"/" + source.path)
-        if share is not None or is_smb:
-            by_share, of_share = (UNKNOWN, frozenset({SHARE})) if share is None else accounts.admitted(share)
-            people, unknown = people.both(by_share), unknown | of_share
+        if not entries and (is_url(source.root) or source.mode & 0o444):
+            return _unknown(NOT_TOLD)
+        if accounts.is_service and EVERYONE & {*entries}:
+            return _unknown(OPEN)
+        people = accounts.admitted(entries)
+        if not accounts.is_service:
+            people = people.both(self._parents(source.root, source.path.rpartition(b"/")[0]))
+        people = people.both(self._share(source))
         if people.possible < 0 and not accounts.active:
-            return Reach(unknown=frozenset({NO_DIRECTORY}))
+            return _unknown(NO_DIRECTORY)
         # "Everyone" means those of the directory, and of others only whom the file itself names.
-        named = NOBODY
+        counted = accounts.active
         for entry in entries:
-            about, _ = accounts.bounds(entry.removeprefix("not "), is_sure=not (is_smb or is_local))
-            named = named.either(Bounds(max(0, about.sure), max(0, about.possible)))
-        others = accounts.outside & (named.sure if people.sure < 0 else named.possible)
-        counted = people.both(Bounds(accounts.active | others, accounts.active | others))
-        return Reach(counted, frozenset(unknown if counted.sure != counted.possible else ()))
+            named = accounts.people(entry.removeprefix("not "))
+            counted |= accounts.outside & max(0, named.sure if people.sure < 0 else named.possible)
+        return people.both(People(counted, counted))
 
     def left(self, source: SourceFile) -> Iterator[tuple[str, str]]:
         """Yield the state and the name of each account with a right to a file that cannot sign in any more.
 
         Of those that the directory still has the name is its number, or the name where names were asked for.
         """
-        accounts = self.accounts_for(source.root)
-        states = accounts.directory.states if accounts.directory else ()
+        accounts = self._smb if is_url(source.root) else self._here  # users of a service may have left, too
         for entry in rights_of(source):
             if entry.startswith("not ") or entry in EVERYONE:
                 continue
-            (sure, _), notes = accounts.bounds(entry, is_sure=False)
-            for number in bits_of(sure & accounts.inactive):
-                if states[number] == SERVICE:
-                    continue
-                yield states[number], accounts.shown(number)
-            if ACCOUNT in notes and not entry.startswith("group "):
-                yield "missing", entry
+            people = accounts.people(entry)
+            for number in bits_of(people.sure & accounts.inactive):
+                yield accounts.states[number], accounts.shown(1 << number)[0]
+            if ACCOUNT in people.notes and not entry.startswith("group "):
+                yield MISSING, entry
 
-    def _share_of(self, path: bytes) -> tuple[str, ...] | None:
-        inside = [name for name in self._shares if (path + b"/").startswith(name.rstrip(b"/") + b"/")]
-        return self._shares[max(inside, key=len)] if inside else None
+    def _share(self, source: SourceFile) -> People:
+        """Return whom the permission of the share admits."""
+        path = source.root + b"/" + source.path + b"/"
+        inside = [name for name in self._shares if path.startswith(name.rstrip(b"/") + b"/")]
+        if inside:
+            return self.accounts_for(source.root).admitted(self._shares[max(inside, key=len)])
+        return _unknown(SHARE) if source.root.startswith(b"smb://") else ANYBODY
 
-    def _parents(self, root: bytes, folder: bytes) -> tuple[Bounds, frozenset[str]]:
+    def _parents(self, root: bytes, folder: bytes) -> People:
         """Return who may go through a folder and all its parents, of a local one up to the file system's."""
-        if not is_url(root):
-            root, folder = b"/", b"/".join((root, folder)).strip(b"/")
-        chain = [b""]
-        for part in filter(None, folder.split(b"/")):
-            chain.append(chain[-1] + b"/" + part if chain[-1] else part)
-        found, notes = ANYBODY, frozenset[str]()
-        for one in chain:
-            if (root, one) not in self._folders:
-                self._folders[root, one] = self._folder(root, one)
-            bounds, unknown = self._folders[root, one]
-            found, notes = found.both(bounds), notes | unknown
-        return found, notes
+        if is_url(root) and self._smb_traverse == "bypassed":
+            return ANYBODY
+        top, below = (root, folder) if is_url(root) else (b"/", root + b"/" + folder)
+        parts = [part for part in below.split(b"/") if part]
+        found = ANYBODY
+        for depth in range(len(parts) + 1):
+            found = found.both(self._folder(top, b"/".join(parts[:depth])))
+        if is_url(root) and self._smb_traverse != "checked":
+            return People(found.sure, -1, found.notes | {PARENTS})
+        return found
 
-    def _folder(self, root: bytes, folder: bytes) -> tuple[Bounds, frozenset[str]]:
-        accounts = self.accounts_for(root)
+    def _asked_folder(self, root: bytes, folder: bytes) -> People:
         try:
-            if is_url(root):
-                entries = self._who_may_enter(root, folder)
-            else:
-                entries = in_posix_order(who_may(root + folder, TRAVERSE))
-                return accounts.admitted(entries)
+            if not is_url(root):
+                return self._here.admitted(in_posix_order(who_may(root + folder, TRAVERSE)))
+            entries = self._who_may_enter(root, folder)
         except (OSError, ValueError, InputError, RefusedError, UnansweredError):
-            return UNKNOWN, frozenset({PARENTS})
-        return accounts.admitted(entries) if entries else (UNKNOWN, frozenset({PARENTS}))
+            entries = ()
+        return self.accounts_for(root).admitted(entries) if entries else _unknown(PARENTS)
 
 
 def rights_of(source: SourceFile) -> tuple[str, ...]:
@@ -314,18 +269,19 @@ def in_posix_order(entries: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(entries, key=rank))
 
 
+def _unknown(reason: str) -> People:
+    return People(0, -1, frozenset({reason}))
+
+
 def _mask(numbers: Iterable[int]) -> int:
-    bits = bytearray()
-    for number in numbers:
-        if number >> 3 >= len(bits):
-            bits.extend(bytes((number >> 3) + 1 - len(bits)))
-        bits[number >> 3] |= 1 << (number & 7)
-    return int.from_bytes(bits, "little")
+    """Return accounts as bits, in a time that grows with their number only."""
+    known = set(numbers)
+    digits = bytearray(b"0" * (max(known, default=0) + 1))
+    for number in known:
+        digits[-1 - number] = ord("1")
+    return int(digits, 2)
 
 
-def bits_of(mask: int) -> Iterator[int]:
-    """Yield the accounts of a set."""
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest
+def bits_of(people: int) -> list[int]:
+    """Return the numbers of accounts."""
+    return [number for number, digit in enumerate(reversed(f"{people:b}")) if digit == "1"]

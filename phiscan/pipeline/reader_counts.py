@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING
+from functools import cache
 
 from phiscan.config import Config
-from phiscan.crawl.directory import Directory, directory_of, read_cached, read_local
-from phiscan.crawl.effective_access import EffectiveAccess, Reach
+from phiscan.crawl.directory import Directory, directory_of, read_cached, read_ldap, read_local
+from phiscan.crawl.effective_access import NOBODY, EffectiveAccess, People
 from phiscan.crawl.settings import load_settings
+from phiscan.crawl.smb.share import SmbShare
 from phiscan.model import ReaderCount, Referral, Verdict
 from phiscan.review.records import reader_counts
 from phiscan.review.store import FileRecord, Store
 from phiscan.store.identity import load_key
-
-if TYPE_CHECKING:
-    from phiscan.crawl.smb.share import SmbShare
 
 _CACHE = "directory.json"  # in home
 
@@ -29,8 +28,6 @@ def refresh_directory(config: Config, now: datetime) -> Directory | None:
     """
     if not config.directory.url:
         return None
-    from phiscan.crawl.ldap_directory import read_ldap  # noqa: PLC0415 (an optional part)
-
     entries, base = read_ldap(config.directory, load_settings(config), now)
     found = directory_of(entries, load_key(config.key_file), now, base)
     found.write(config.home / _CACHE)
@@ -42,38 +39,23 @@ def kept_directory(config: Config) -> Directory | None:
     return read_cached(config.home / _CACHE) if config.directory.url else None
 
 
-class FolderRights:
-    """Asks servers who may enter a folder; one connection to each root."""
+@contextmanager
+def effective_access(config: Config, directory: Directory | None) -> Iterator[EffectiveAccess]:
+    """Return what computes who can read a file; of each SMB share folders are asked by one connection."""
+    with ExitStack() as connections:
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
-        self._shares: dict[bytes, SmbShare] = {}
+        @cache
+        def share_of(root: bytes) -> SmbShare:
+            share = SmbShare(root, load_settings(config))
+            connections.callback(share.close)
+            return share
 
-    def __call__(self, root: bytes, folder: bytes) -> Sequence[str]:
-        """Return who may enter a folder of an SMB share.
+        def who_may_enter(root: bytes, folder: bytes) -> Sequence[str]:
+            share = share_of(root)
+            return share.retry_policy.run(lambda: share.who_may_enter(folder))
 
-        Raises:
-            InputError, RefusedError, UnansweredError: it cannot be asked.
-        """
-        from phiscan.crawl.smb.share import SmbShare  # noqa: PLC0415 (an optional part)
-
-        if root not in self._shares:
-            self._shares[root] = SmbShare(root, load_settings(self._config))
-        share = self._shares[root]
-        return share.retry_policy.run(lambda: share.who_may_enter(folder))
-
-    def close(self) -> None:
-        """Close all connections."""
-        for share in self._shares.values():
-            share.close()
-
-
-def effective_access(
-    config: Config, directory: Directory | None, rights: FolderRights, now: datetime
-) -> EffectiveAccess:
-    """Return what computes who can read a file."""
-    key = load_key(config.key_file)
-    return EffectiveAccess(directory, directory_of(read_local(), key, now), key, config.access, rights)
+        key = load_key(config.key_file)
+        yield EffectiveAccess(directory, read_local(), key, config.access, who_may_enter)
 
 
 def count_readers(
@@ -84,26 +66,20 @@ def count_readers(
     Returns the number of files, and of those of which it is known who can read them.
     """
     files: list[tuple[FileRecord, ReaderCount]] = []
-    folders: dict[tuple[int, str], tuple[int, Reach]] = {}
-    n_accounts: dict[int, int] = {}
-    rights = FolderRights(config)
-    try:
-        access = effective_access(config, directory, rights, now)
+    folders: dict[tuple[int, str], tuple[int, ReaderCount]] = {}
+    of_folders: dict[tuple[int, str], tuple[int, People]] = {}
+    with effective_access(config, directory) as access:
         for one in (*store.queue(conceal=True), *store.sampled()):
-            reach = access.reach(one.source)
-            n_accounts[one.root_id] = access.accounts_for(one.source.root).active.bit_count()
-            files.append((one, _counted(reach, n_accounts[one.root_id], now)))
+            people = access.reach(one.source)
+            n_accounts = access.accounts_for(one.source.root).active.bit_count()
+            files.append((one, _counted(people, n_accounts, now)))
             if may_be_phi(one):
-                n_files, before = folders.get((one.root_id, one.folder), (0, Reach()))
-                folders[one.root_id, one.folder] = (n_files + 1, before.with_files(reach))
-    finally:
-        rights.close()
-    of_folders = {
-        place: (n_files, _counted(reach, n_accounts[place[0]], now))
-        for place, (n_files, reach) in folders.items()
-    }
+                place = one.root_id, one.folder
+                n_files, before = of_folders.get(place, (0, NOBODY))
+                of_folders[place] = n_files + 1, before.either(people)
+                folders[place] = n_files + 1, _counted(before.either(people), n_accounts, now)
     store.database.write(
-        lambda connection: reader_counts.store_counts(connection, files, of_folders), durable=True
+        lambda connection: reader_counts.store_counts(connection, files, folders), durable=True
     )
     return len(files), sum(found.low is not None and found.high is not None for _, found in files)
 
@@ -122,6 +98,6 @@ def may_be_phi(record: FileRecord) -> bool:
     return record.verdict is Verdict.PHI or is_open
 
 
-def _counted(reach: Reach, n_accounts: int, now: datetime) -> ReaderCount:
-    notes = tuple(sorted(reach.notes | reach.unknown))
-    return ReaderCount(low=reach.low, high=reach.high, n_accounts=n_accounts, notes=notes, counted=now)
+def _counted(people: People, n_accounts: int, now: datetime) -> ReaderCount:
+    notes = tuple(sorted(people.notes))
+    return ReaderCount(low=people.low, high=people.high, n_accounts=n_accounts, notes=notes, counted=now)

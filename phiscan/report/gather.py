@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -270,17 +270,9 @@ def _widest(
 ) -> Iterator[WideFolder]:
     for one in found:
         if one.root in roots:
-            readers = one.count
-            yield WideFolder(
-                folder=names.at(0, one.root, f"{one.folder or '.'}/"),
-                files=one.n_files,
-                low=readers.low,
-                high=readers.high,
-                n_accounts=readers.n_accounts,
-                notes=readers.notes,
-                reason=", ".join(readers.notes) if None in {readers.low, readers.high} else None,
-                counted=readers.counted,
-            )
+            reason = ", ".join(one.count.notes) if None in {one.count.low, one.count.high} else None
+            shown = names.at(0, one.root, f"{one.folder or '.'}/")
+            yield WideFolder(folder=shown, files=one.n_files, reason=reason, **asdict(one.count))
 
 
 def _top_files(stored: StoredScan, names: counts.Names) -> list[TopFile]:

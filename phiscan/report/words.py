@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Final
 
 from phiscan.language import (
     Lazy,
@@ -17,7 +17,7 @@ from phiscan.language import (
     pgettext,
 )
 from phiscan.language import lazy_gettext as _
-from phiscan.model import NOT_COVERED, TITLED, EntityType, FailReason, PiiBit, SkipReason
+from phiscan.model import NOT_COVERED, TITLED, EntityType, FailReason, PiiBit, ReaderCount, SkipReason
 from phiscan.review.worklist.model import Exposure
 
 CODE: Final = "code"
@@ -369,30 +369,9 @@ READER_NOTES: dict[str, str] = {
 """Why the number of people who can read a file is not known, or only between two numbers."""
 
 
-class Counted(Protocol):
-    """A number of people who can read something; see ``ReaderCount``."""
-
-    @property
-    def low(self) -> int | None:
-        """At least; None = not known."""
-
-    @property
-    def high(self) -> int | None:
-        """At most; None = not known."""
-
-    @property
-    def n_accounts(self) -> int:
-        """Accounts of the directory that can sign in."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is not known."""
-
-
-def reader_words(found: Counted) -> str:
+def reader_words(found: ReaderCount) -> str:
     """Return the number of people who can read a file, and what is not known of it.
 
-    >>> from phiscan.model import ReaderCount
     >>> known = ReaderCount(low=95, high=230, n_accounts=230, notes=("group",), counted=datetime.now(UTC))
     >>> reader_words(known)
     '95 to 230 people; members of a group are not known'

@@ -173,7 +173,7 @@ def test_a_directory_that_is_down_changes_nothing(server: Ldap, monkeypatch: pyt
 
 
 def test_without_a_directory_a_group_has_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("phiscan.pipeline.reader_counts.read_local", list)  # as if nobody else were here
+    monkeypatch.setattr("phiscan.pipeline.reader_counts.read_local", dict)  # as if nobody else were here
     Path("phiscan.toml").write_text('home = "home"\n')
     done = _json("access-update", "access", "update")
     assert done["accounts"] is None

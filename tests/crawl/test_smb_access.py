@@ -5,19 +5,19 @@ import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from phiscan.config import AccessTable, Config
 from phiscan.crawl.directory import Entry, directory_of
-from phiscan.crawl.effective_access import EffectiveAccess
 from phiscan.crawl.settings import load_settings
 from phiscan.crawl.smb.share import SmbShare
-from phiscan.pipeline.reader_counts import FolderRights
+from phiscan.pipeline.reader_counts import effective_access
+from phiscan.store.identity import create_key, load_key
 from tests.crawl.test_smb import NOTHING
 from tests.samba import Samba, running_samba
 
-KEY = b"k" * 32
 NOW = datetime(2026, 11, 29, tzinfo=UTC)
 WARD = 6001
 NO_NUMBER = 2**32 - 1
@@ -32,7 +32,7 @@ def samba(monkeypatch: pytest.MonkeyPatch) -> Iterator[Samba]:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-def test_folders_and_permission_of_a_share_bind_together(samba: Samba) -> None:
+def test_folders_and_permission_of_a_share_bind_together(samba: Samba, tmp_path: Path) -> None:
     for name in ("ward/a.txt", "closed/b.txt"):
         path = samba.share / name
         path.parent.mkdir()
@@ -66,7 +66,9 @@ def test_folders_and_permission_of_a_share_bind_together(samba: Samba) -> None:
     members = ("user person2", "user person3")
     ward = Entry(("group ward", f"group gid {WARD}"), is_group=True, members=members)
     signed_in = Entry(tuple(one for one in entering if one.startswith("account ")))
-    directory = directory_of([*people, signed_in, ward], KEY, NOW)
+    config = Config(home=tmp_path)
+    create_key(config.key_file)
+    directory = directory_of([*people, signed_in, ward], load_key(config.key_file), NOW)
     closed = replace(source, path=b"closed/b.txt")
     for traverse, admitted, asked, expected in (
         ("checked", "everyone", source, (3, 3, set())),
@@ -75,9 +77,7 @@ def test_folders_and_permission_of_a_share_bind_together(samba: Samba) -> None:
         ("unknown", "group ward", source, (2, 2, set())),
         ("checked", "everyone", closed, (0, 11, {"parents"})),  # nothing is said of that folder
     ):
-        asking = FolderRights(Config())
         settings = AccessTable({samba.url: (admitted,)}, smb_traverse=traverse)
-        access = EffectiveAccess(directory, directory_of([], KEY, NOW), KEY, settings, asking)
-        reach = access.reach(asked)
-        asking.close()
+        with effective_access(replace(config, access=settings), directory) as access:
+            reach = access.reach(asked)
         assert (reach.low, reach.high, reach.notes) == expected

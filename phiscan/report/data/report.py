@@ -12,7 +12,7 @@ from datetime import datetime
 
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.remaining import Remaining
-from phiscan.model import Verdict
+from phiscan.model import ReaderCount, Verdict
 from phiscan.report.data import estimates
 
 
@@ -161,17 +161,12 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class WideFolder:
+class WideFolder(ReaderCount):
     """A folder, its files that are PHI or may be, and how many people can read at least one; never who."""
 
     folder: str
     files: int
-    low: int | None
-    high: int | None
-    n_accounts: int  # of the directory, that can sign in
-    notes: tuple[str, ...]
     reason: str | None  # why a number is not known
-    counted: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from phiscan.store.tables.scans import folder_readers, reader_count, root
 class FolderReaders:
     """A folder, the number of files directly in it that are PHI or may be, and who can read one of them."""
 
-    root_id: int
     root: str
     folder: str
     n_files: int
@@ -33,37 +32,34 @@ def store_counts(
     folders: Mapping[tuple[int, str], tuple[int, ReaderCount]],
 ) -> None:
     """Replace all stored numbers, and put the files whose risk changes into their new place in the list."""
-    numbers = sa.select(reader_count.c.file_id, reader_count.c.of_examination, reader_count.c.weight)
-    before = {row[0]: tuple(row[1:]) for row in connection.execute(numbers)}
+    before = _weights(connection)
     of_files = [
         {
             "file_id": one.file_id,
             "of_examination": one.examination_id,
             "weight": weight_of(found, one.exposure),
-            **_columns(found),
         }
+        | _columns(found)
         for one, found in files
     ]
     of_folders = [
-        {"root_id": root_id, "folder": folder, "n_files": n_files, **_columns(found)}
+        {"root_id": root_id, "folder": folder, "n_files": n_files} | _columns(found)
         for (root_id, folder), (n_files, found) in folders.items()
     ]
     for table, rows in ((reader_count, of_files), (folder_readers, of_folders)):
         seals.remove(connection, table, sa.true())
         seals.insert(connection, table, rows)
-    after = {row["file_id"]: (row["of_examination"], row["weight"]) for row in of_files}
-    changed = {one for one in before.keys() | after.keys() if before.get(one) != after.get(one)}
-    work_rows.refresh(connection, sorted(changed))
+    work_rows.refresh(connection, sorted({file for file, *_ in before ^ _weights(connection)}))
+
+
+def _weights(connection: sa.Connection) -> set[tuple[Any, ...]]:
+    query = sa.select(reader_count.c.file_id, reader_count.c.of_examination, reader_count.c.weight)
+    return set(map(tuple, connection.execute(query)))
 
 
 def _columns(found: ReaderCount) -> dict[str, Any]:
-    return {
-        "readers_low": found.low,
-        "readers_high": found.high,
-        "readers_of": found.n_accounts,
-        "readers_notes": list(found.notes),
-        "readers_counted": found.counted,
-    }
+    names = {"low": found.low, "high": found.high, "of": found.n_accounts, "counted": found.counted}
+    return {f"readers_{name}": value for name, value in names.items()} | {"readers_notes": list(found.notes)}
 
 
 def is_counted(connection: sa.Connection) -> bool:
@@ -75,7 +71,7 @@ def widest_folders(connection: sa.Connection, limit: int | None = None) -> list[
     """Return the folders whose files most people can read; those open to anyone first, unknown ones last."""
     query = sa.select(folder_readers, root.c.display).join(root, root.c.id == folder_readers.c.root_id)
     found = [
-        FolderReaders(row.root_id, row.display, row.folder, row.n_files, count)
+        FolderReaders(row.display, row.folder, row.n_files, count)
         for row in connection.execute(query)
         if (count := counted_of(row))
     ]
