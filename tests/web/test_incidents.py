@@ -417,7 +417,10 @@ def test_more_than_a_thousand_files_are_chosen_at_once(browser: Visit, store: St
             {"jurisdictions": ["ontario", "atlantis"]},
             "organization.jurisdictions: atlantis: expected some of",
         ),
-        ({"jurisdiction": ["ontario"]}, "organization.jurisdiction: unknown field; expected one of confirmed_label"),
+        (
+            {"jurisdiction": ["ontario"]},
+            "organization.jurisdiction: unknown field; expected one of confirmed",
+        ),
         ({"name": 3}, "organization.name: expected a text"),
     ],
 )
