@@ -119,15 +119,15 @@ def _prefixes(root: str) -> Iterator[str]:
         yield root
 
 
-def read_private(name: str, what: str) -> str:
+def read_private(name: str, what: str, *, any_mode: bool = False) -> str:
     """Return the text of a file that only its owner may read; ``what``: the field that names it.
 
     Raises:
-        ConfigError: it cannot be read, or others may read it.
+        ConfigError: it cannot be read, or others may read it (not with ``any_mode``).
     """
     path = Path(name)
     try:
-        if path.stat().st_mode & _PRIVATE:
+        if not any_mode and path.stat().st_mode & _PRIVATE:
             message = f"{name}: {what}: others may read it; expected mode 0600"
             raise ConfigError(message)
         return path.read_text(encoding="utf-8")

@@ -21,6 +21,7 @@ from phiscan.review.store import FileRecord, ScanSummary
 from phiscan.visible import json_text, visible
 
 SCHEMA: Final = "1.4.0"
+_PRODUCT: Final = {"name": "phiscan", "vendor_name": "phiscan", "version": __version__}
 _STATUS: Final = {None: (1, "New"), Verdict.NOT_PHI: (3, "Suppressed")}  # else under review
 _ACTIVITY: Final = {True: (1, "Create"), False: (2, "Update")}  # no verdict yet, or one
 _SCAN_ACTIVITY: Final = {"complete": (2, "Completed"), "stopped": (3, "Cancelled")}  # else begun
@@ -39,116 +40,90 @@ NO_IDS: Final = Ids()
 
 def cef_finding(row: FileRecord, now: datetime, ids: Ids = NO_IDS) -> str:
     """Return the CEF event of one referred or decided file."""
-    name = row.path.rpartition("/")[2]
-    return _line(
-        "phi.referred",
-        "File probably holds personal health information",
-        8,
-        {
-            **_cef_ids(ids),
-            "rt": _milliseconds(now),
-            "externalId": row.file_id,
-            "fname": name,
-            "filePath": f"{row.root.rstrip('/')}/{row.path}",
-            "fsize": row.size,
-            "cat": row.case,
-            "cs1Label": "identifiers",
-            "cs1": " ".join(row.vector.names),
-            "cs2Label": "verdict",
-            "cs2": row.verdict or "undecided",
-            "cn1Label": "people",
-            "cn1": row.n_people,
-            "cn2Label": "findings",
-            "cn2": row.n_findings,
-            "cfp1Label": "health",
-            "cfp1": row.health_score,
-        },
-    )
+    fields = {
+        "externalId": row.file_id,
+        "fname": row.path.rpartition("/")[2],
+        "filePath": f"{row.root.rstrip('/')}/{row.path}",
+        "fsize": row.size,
+        "cat": row.case,
+        "cs1 identifiers": " ".join(row.vector.names),
+        "cs2 verdict": row.verdict or "undecided",
+        "cn1 people": row.n_people,
+        "cn2 findings": row.n_findings,
+        "cfp1 health": row.health_score,
+    }
+    return _cef("phi.referred", "File probably holds personal health information", 8, fields, now, ids)
 
 
 def cef_scan(summary: ScanSummary, now: datetime, ids: Ids = NO_IDS) -> str:
     """Return the CEF event of one scan: counts, without folders."""
-    return _line(
-        f"scan.{summary.status}",
-        "Scan of a file share",
-        2,
-        {
-            **_cef_ids(ids),
-            "rt": _milliseconds(now),
-            "externalId": summary.scan,
-            "outcome": summary.status,
-            "cn1Label": "crawled",
-            "cn1": summary.crawled,
-            "cn2Label": "referred",
-            "cn2": summary.referred,
-            "cn3Label": "failed",
-            "cn3": sum(summary.failed.values()),
-        },
-    )
+    fields = {
+        "externalId": summary.scan,
+        "outcome": summary.status,
+        "cn1 crawled": summary.crawled,
+        "cn2 referred": summary.referred,
+        "cn3 failed": sum(summary.failed.values()),
+    }
+    return _cef(f"scan.{summary.status}", "Scan of a file share", 2, fields, now, ids)
 
 
-def _cef_ids(ids: Ids) -> dict[str, str]:
-    uid = {"cs3Label": "event", "cs3": ids.event} if ids.event else {}
-    return uid | ({"fileId": ids.file} if ids.file else {})
+def _cef(  # noqa: PLR0917 (the fields of every event)
+    signature: str, name: str, severity: int, fields: Mapping[str, object], now: datetime, ids: Ids
+) -> str:
+    """Return a line; of a field ``cs1 verdict`` the second word is its label."""
+    head = "|".join(_escaped(one, "|") for one in ("phiscan", "phiscan", __version__, signature, name))
+    known = {"cs3 event": ids.event or None, "fileId": ids.file or None, "rt": _milliseconds(now), **fields}
+    extension: dict[str, object] = {}
+    for key, value in known.items():
+        field, _, label = key.partition(" ")
+        if value is not None:
+            extension |= ({f"{field}Label": label} if label else {}) | {field: value}
+    said = " ".join(f"{field}={_escaped(str(value), '=')}" for field, value in extension.items())
+    return f"CEF:0|{head}|{severity}|{said}"
 
 
-def _line(signature: str, name: str, severity: int, extension: Mapping[str, object]) -> str:
-    header = "|".join(map(_header, ("phiscan", "phiscan", __version__, signature, name)))
-    fields = " ".join(f"{key}={_value(value)}" for key, value in extension.items() if value is not None)
-    return f"CEF:0|{header}|{severity}|{fields}"
+def _escaped(text: str, separator: str) -> str:
+    r"""Return a text with its special characters escaped.
 
-
-def _header(text: str) -> str:
-    return visible(text).replace("\\", "\\\\").replace("|", "\\|")
-
-
-def _value(value: object) -> str:
-    r"""Return a value with its special characters escaped.
-
-    >>> print(_value("a=b\\c\nd"))
+    >>> print(_escaped("a=b\\c\nd", "="))
     a\=b\\c\\x0ad
     """
-    return visible(str(value)).replace("\\", "\\\\").replace("=", "\\=")
+    return visible(text).replace("\\", "\\\\").replace(separator, f"\\{separator}")
 
 
 def ocsf_finding(row: FileRecord, now: datetime, ids: Ids = NO_IDS) -> dict[str, Any]:
     """Return the OCSF event of one referred or decided file; the ``uid`` of its finding never changes."""
-    status_id, status = _STATUS.get(row.verdict, (2, "In Progress"))
     path = PurePosixPath(visible(row.root)) / visible(row.path)
+    identifiers = list(row.vector.names)
     return {
-        **_ocsf_header(2006, "Data Security Finding", "Findings", _ACTIVITY[row.verdict is None], now, ids),
-        "severity_id": 4,
-        "severity": "High",
-        "status_id": status_id,
-        "status": status,
+        **_ocsf(2006, "Data Security Finding", "Findings", _ACTIVITY[row.verdict is None], now, ids),
+        **_enum(severity=(4, "High"), status=_STATUS.get(row.verdict, (2, "In Progress"))),
         "is_alert": row.verdict in {None, Verdict.PHI},
         "message": f"Probably personal health information; {row.n_people} people at risk",
         "finding_info": {
             "uid": f"phiscan-file-{row.file_id}",
             "title": "Personal health information on a file share",
             "types": ["PHI"],
-            "analytic": {"type_id": 1, "type": "Rule", "name": row.case},
+            "analytic": {**_enum(type=(1, "Rule")), "name": row.case},
         },
         "confidence_score": None if row.health_score is None else round(100 * row.health_score),
         "data_security": {
-            "category_id": 1,
-            "category": "Personal",
-            "data_lifecycle_state_id": 1,
-            "data_lifecycle_state": "Data at-rest",
-            "detection_system_id": 4,
-            "detection_system": "Data Discovery & Classification",
-            "detection_pattern": ", ".join(row.vector.names),
+            **_enum(
+                category=(1, "Personal"),
+                data_lifecycle_state=(1, "Data at-rest"),
+                detection_system=(4, "Data Discovery & Classification"),
+            ),
+            "detection_pattern": ", ".join(identifiers),
         },
         "file": {
             "name": path.name,
             "path": str(path),
             "size": row.size,
-            "type_id": 1,
-            "type": "Regular File",
+            **_enum(type=(1, "Regular File")),
             **({"uid": ids.file} if ids.file else {}),
         },
         "unmapped": {
-            "identifiers": list(row.vector.names),
+            "identifiers": identifiers,
             "hamming": row.hamming,
             "health": row.health_score,
             "people": row.n_people,
@@ -161,12 +136,12 @@ def ocsf_finding(row: FileRecord, now: datetime, ids: Ids = NO_IDS) -> dict[str,
 def ocsf_scan(summary: ScanSummary, now: datetime, ids: Ids = NO_IDS) -> dict[str, Any]:
     """Return the OCSF event of one scan: counts, without folders."""
     activity = _SCAN_ACTIVITY.get(summary.status, (1, "Started"))
-    event: dict[str, Any] = {
-        **_ocsf_header(6007, "Scan Activity", "Application Activity", activity, now, ids),
-        "severity_id": 1,
-        "severity": "Informational",
-        "scan": {"uid": str(summary.scan), "name": "phiscan", "type_id": 0, "type": "Unknown"},
-        "start_time": _milliseconds(datetime.fromisoformat(summary.started)),
+    times = {"start_time": summary.started, "end_time": summary.ended}
+    return {
+        **_ocsf(6007, "Scan Activity", "Application Activity", activity, now, ids),
+        **_enum(severity=(1, "Informational")),
+        "scan": {"uid": str(summary.scan), "name": "phiscan", **_enum(type=(0, "Unknown"))},
+        **{name: _milliseconds(datetime.fromisoformat(time)) for name, time in times.items() if time},
         "duration": round(1000 * summary.seconds),
         "num_files": summary.crawled,
         "num_detections": summary.referred,
@@ -178,15 +153,17 @@ def ocsf_scan(summary: ScanSummary, now: datetime, ids: Ids = NO_IDS) -> dict[st
             "sampled_files": summary.n_sampled_files,
         },
     }
-    if summary.ended is not None:
-        event["end_time"] = _milliseconds(datetime.fromisoformat(summary.ended))
-    return event
 
 
-def _ocsf_header(  # noqa: PLR0917 (the fields that every event has)
+def _enum(**fields: tuple[int, str]) -> dict[str, Any]:
+    """Return enumerated fields, each as its number and its name."""
+    numbers = {f"{field}_id": number for field, (number, _) in fields.items()}
+    return numbers | {field: name for field, (_, name) in fields.items()}
+
+
+def _ocsf(  # noqa: PLR0917 (the fields of every event)
     uid: int, name: str, category: str, activity: tuple[int, str], now: datetime, ids: Ids
 ) -> dict[str, Any]:
-    product = {"name": "phiscan", "vendor_name": "phiscan", "version": __version__}
     return {
         "class_uid": uid,
         "class_name": name,
@@ -197,11 +174,7 @@ def _ocsf_header(  # noqa: PLR0917 (the fields that every event has)
         "type_uid": 100 * uid + activity[0],
         "type_name": f"{name}: {activity[1]}",
         "time": _milliseconds(now),
-        "metadata": {
-            "version": SCHEMA,
-            "product": product,
-            **({"uid": ids.event} if ids.event else {}),
-        },
+        "metadata": {"version": SCHEMA, "product": _PRODUCT, **({"uid": ids.event} if ids.event else {})},
     }
 
 

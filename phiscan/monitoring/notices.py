@@ -1,65 +1,85 @@
-"""After a scan: a metrics file, an e-mail, a webhook, with counts and a link only; events to receivers.
+"""After a scan: what ``[notify]``, ``[heads]`` and ``[[push]]`` of phiscan.toml send.
 
-A failure to send one is reported, and does not change the result of the scan.
+A notice has counts and a link only. A head is the signed end of the audit log, for destinations outside the
+database: one line of JSON with number and hash of the last entry, the signature over both, the scan; `phiscan
+audit verify --head HASH` compares it with the log. A failure is reported, and changes nothing about the scan.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import subprocess
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from phiscan.config import Config, NotifyTable, require
-from phiscan.errors import ConfigError
-from phiscan.monitoring.heads import Heads, free_file, read_heads, send_all
-from phiscan.monitoring.mail import Mail, send_mail, send_text
+import sqlalchemy as sa
+
+from phiscan.config import Config, require
+from phiscan.crawl.credentials import read_private
+from phiscan.errors import origin
 from phiscan.monitoring.receivers import Receiver, read_receivers
-from phiscan.monitoring.webhook import Webhook, is_protected, post
+from phiscan.monitoring.senders import Mail, Webhook, is_protected, retried
 from phiscan.review.store import ScanSummary, Store
 from phiscan.store.identity import load_key
+from phiscan.store.tables import audit_head
 
-WHEN = ("always", "attention")
-SMTP_PASSWORD = "PHISCAN_SMTP_PASSWORD"  # noqa: S105 (the name of a variable)
+WHEN: Final = ("always", "attention")
+COMMAND_TIMEOUT_S: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Notices:
-    """The notifications of a scan; built before the scan, so that mistakes are reported at its start."""
+    """What is sent after a scan; built before it, so that mistakes are reported at its start."""
 
-    when: str = "always"
-    link: str = ""
-    metrics_file: Path | None = None
-    mail: Mail | None = None
-    webhook: Webhook | None = None
-    heads: Heads = field(default_factory=Heads)
-    receivers: tuple[Receiver, ...] = ()
-    home: Path = Path()  # with the key of the hashes
+    config: Config
+    mail: Mail | None
+    webhook: Webhook | None
+    head_mail: Mail | None
+    receivers: tuple[Receiver, ...]
 
     def send(self, store: Store, summary: ScanSummary) -> Iterator[str]:
-        """Send them all; yield a line for each that could not be sent."""
-        channels: list[tuple[str, Callable[[], None]]] = []
-        if self.metrics_file is not None:
+        """Send it all; yield a line for each part that could not be sent."""
+        for name, send in self._parts(store, summary):
+            try:
+                send()
+            except Exception as error:  # noqa: BLE001 (a server's message may quote data)
+                yield f"{name}: could not be sent ({origin(error)})"
+        if self.receivers:
+            from phiscan.monitoring.push import AFTER_SCAN_S, failures, push  # noqa: PLC0415 (few scans push)
+
+            home, now = self.config.home, datetime.now(UTC)
+            key = load_key(self.config.key_file)
+            yield from failures(push(store, self.receivers, key, home=home, now=now, limit_s=AFTER_SCAN_S))
+
+    def _parts(self, store: Store, summary: ScanSummary) -> Iterator[tuple[str, Callable[[], None]]]:
+        notify, heads = self.config.notify, self.config.heads
+        if notify.metrics_file:
             from phiscan.monitoring.metrics import write_textfile  # noqa: PLC0415 (few scans write one)
 
-            place = self.metrics_file
-            channels.append((f"{place}: metrics", lambda: write_textfile(place, store, summary)))
-        counts = counts_of(summary, self.link)
-        if self.when == "always" or needs_attention(summary):
-            if (mail := self.mail) is not None:
-                channels.append(("e-mail", lambda: send_mail(mail, counts)))
-            if (webhook := self.webhook) is not None:
-                channels.append(("webhook", lambda: post(webhook, counts)))
-        yield from send_all(channels)
-        yield from self.heads.send(store, summary.scan)
-        if self.receivers:
-            from phiscan.monitoring.push import AFTER_SCAN_S, failures, push  # noqa: PLC0415 (as above)
-
-            given: Any = {"home": self.home, "now": datetime.now(UTC), "limit_s": AFTER_SCAN_S}
-            yield from failures(push(store, self.receivers, load_key(self.home / "key"), **given))
+            place = Path(notify.metrics_file)
+            yield f"{place}: metrics", partial(write_textfile, place, store, summary)
+        if notify.when == "always" or needs_attention(summary):
+            counts = counts_of(summary, notify.link)
+            if self.mail is not None:
+                yield "e-mail", partial(retried, self.mail.send, *_message(counts))
+            if self.webhook is not None:
+                yield "webhook", partial(retried, self.webhook.send, json.dumps(counts), str(uuid.uuid4()))
+        if (head := read_head(store)) is not None:
+            what = "head of the audit log: "
+            line = json.dumps({"event": "audit.head", "scan": summary.scan, **head}, sort_keys=True) + "\n"
+            if heads.file:
+                yield f"{what}{heads.file}", partial(_append, heads.file, line)
+            if self.head_mail is not None:
+                subject = f"phiscan: audit log, entry {head['entry']}"
+                yield f"{what}e-mail", partial(retried, self.head_mail.send, subject, line)
+            if heads.command:
+                yield f"{what}{heads.command[0]}", partial(_run, heads.command, line)
 
 
 def needs_attention(summary: ScanSummary) -> bool:
@@ -68,36 +88,76 @@ def needs_attention(summary: ScanSummary) -> bool:
 
 
 def counts_of(summary: ScanSummary, link: str) -> dict[str, Any]:
-    """Return the content of a notification, without the roots, since a folder's name may be a person's."""
+    """Return the content of a notice, without the roots, since a folder's name may be a person's."""
     left_out = {"roots", "versions", "by_detector"}
     counts = {name: value for name, value in summary.to_json().items() if name not in left_out}
     return {"event": "scan.finished", **counts, "link": link or None}
 
 
+def _message(counts: Mapping[str, Any]) -> tuple[str, str]:
+    """Return subject and text of an e-mail with the counts."""
+    lines = [f"{name:<18}{_shown(value)}" for name, value in counts.items() if name not in {"event", "link"}]
+    lines += ["", f"The review queue: {counts['link']}"] if counts["link"] else []
+    subject = f"phiscan: scan {counts['scan']} {counts['status']}, {counts['referred']} referred"
+    return subject, "\n".join(lines) + "\n"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {number}" for name, number in sorted(value.items())) or "none"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def read_head(store: Store) -> dict[str, Any] | None:
+    """Return the signed head; None = the store has no signing key."""
+    with store.database.read() as connection:
+        row = connection.execute(sa.select(audit_head)).first()
+    if row is None:
+        return None
+    names = ("entry", "hash", "key_id", "signature")
+    return {name: getattr(row, name) for name in names} | {"signed": row.signed.isoformat()}
+
+
+def _append(path: str, line: str) -> None:
+    """Append a line to a file, not to one that a link names, and sync it to the disk."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    with os.fdopen(os.open(path, flags, 0o644), "ab") as stream:
+        stream.write(line.encode())
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _run(command: tuple[str, ...], line: str) -> None:
+    """Run a program without a shell, with the line as its standard input."""
+    timeout_s = COMMAND_TIMEOUT_S
+    subprocess.run(command, input=line.encode(), check=True, timeout=timeout_s, capture_output=True)
+
+
 def read_notices(config: Config) -> Notices:
-    """Return the notifications configured in ``[notify]`` of phiscan.toml.
+    """Return what the configuration sends after a scan.
 
     Raises:
         ConfigError: names the field, and what was expected.
     """
-    table = config.notify
-    where = f"{config.source}: notify."
+    notify, heads, where = config.notify, config.heads, f"{config.source}: "
+    files = {"notify.metrics_file": notify.metrics_file, "heads.file": heads.file}
+    free = ((name, path) for name, path in files.items() if path and Path(path).exists())
     require(
         where,
         [
-            ("when", table.when in WHEN, f"one of {', '.join(WHEN)}"),
-            free_file("metrics_file", table.metrics_file),  # it is replaced, not written into
+            ("notify.when", notify.when in WHEN, f"one of {', '.join(WHEN)}"),
+            *(
+                (f"{name}: {path}", Path(path).is_file(), "a file, or a name that is free")
+                for name, path in free
+            ),
         ],
     )
     return Notices(
-        when=table.when,
-        link=table.link,
-        metrics_file=Path(table.metrics_file) if table.metrics_file else None,
-        mail=_mail(table, table.mail_to, where) if table.mail_to else None,
-        webhook=_webhook(table, where) if table.webhook_url else None,
-        receivers=read_receivers(config, lambda to: _mail(table, to, where)),
-        home=config.home,
-        heads=read_heads(config, mail_of=lambda to: partial(send_text, _mail(table, to, where))),
+        config,
+        _mail(config, notify.mail_to) if notify.mail_to else None,
+        _webhook(config) if notify.webhook_url else None,
+        _mail(config, heads.mail_to) if heads.mail_to else None,
+        read_receivers(config, partial(_mail, config)),
     )
 
 
@@ -107,37 +167,30 @@ def read_owner_mail(config: Config) -> Mail | None:
     Raises:
         ConfigError: names the field, and what was expected.
     """
+    is_set = config.notify.smtp_host and config.notify.mail_from
+    return _mail(config, ()) if is_set else None
+
+
+def _mail(config: Config, to: tuple[str, ...]) -> Mail:
+    password = os.environ.get("PHISCAN_SMTP_PASSWORD", "")
+    if config.notify.smtp_password_file:
+        password = _secret(config, "smtp_password_file")
+    return Mail(config.notify, to, password).checked(f"{config.source}: notify.")
+
+
+def _webhook(config: Config) -> Webhook:
     table = config.notify
-    is_set = table.smtp_host and table.mail_from
-    return _mail(table, (), f"{config.source}: notify.") if is_set else None
+    checks = [
+        ("webhook_secret_file", bool(table.webhook_secret_file), "a file with the secret of signatures"),
+        ("webhook_url", is_protected(table.webhook_url), "an https address, without a user in it"),
+    ]
+    require(f"{config.source}: notify.", checks)
+    return Webhook(table.webhook_url, _secret(config, "webhook_secret_file"), table.webhook_ca_file)
 
 
-def _mail(table: NotifyTable, to: tuple[str, ...], where: str) -> Mail:
-    password = os.environ.get(SMTP_PASSWORD, "")
-    if table.smtp_password_file:
-        password = _secret(table.smtp_password_file, f"{where}smtp_password_file")
-    server = (table.smtp_host, table.smtp_port, table.smtp_tls, table.smtp_user, password, table.smtp_ca_file)
-    return Mail(to, table.mail_from, *server).checked(where)
-
-
-def _webhook(table: NotifyTable, where: str) -> Webhook:
-    expected = "an https address, without a user in it"
-    require(
-        where,
-        [
-            ("webhook_secret_file", bool(table.webhook_secret_file), "a file with the secret of signatures"),
-            ("webhook_url", is_protected(table.webhook_url), expected),
-        ],
-    )
-    secret = _secret(table.webhook_secret_file, f"{where}webhook_secret_file")
-    return Webhook(table.webhook_url, secret.encode(), table.webhook_ca_file or None)
-
-
-def _secret(path: str, where: str) -> str:
-    try:
-        secret = Path(path).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{where}: {path}: cannot be read ({type(error).__name__})"
-        raise ConfigError(message) from None
+def _secret(config: Config, field: str) -> str:
+    """Return the secret in the file of a field of ``[notify]``, of any mode as those of containers have."""
+    path, where = getattr(config.notify, field), f"{config.source}: notify.{field}"
+    secret = read_private(path, where, any_mode=True).strip()
     require(where, [(f": {path}", bool(secret), "a secret; it is empty")])
     return secret

@@ -7,30 +7,25 @@ unless the receiver has ``paths``, because a file's name may be a patient's.
 
 from __future__ import annotations
 
-import fcntl
 import ssl
 import time
 import urllib.error
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from phiscan.errors import origin
+from phiscan.errors import InputError, origin
 from phiscan.monitoring.events import EVENTS, Ids
 from phiscan.monitoring.outbox import KINDS, note_sent
 from phiscan.monitoring.receivers import Event, Receiver
-from phiscan.monitoring.webhook import retried
+from phiscan.monitoring.senders import retried
 from phiscan.review.decisions.incidents import Incident
 from phiscan.review.store import FileRecord, ScanSummary, Store
+from phiscan.schedule.running import only_one
 from phiscan.store.identity import Key, keyed_hashes
 
-PATIENCE_S: Final = 8.0  # after which a receiver that fails is left until the next time
-PAUSE_S, _MOST_TRIES = 0.5, 10  # doubled after each attempt
 AFTER_SCAN_S: Final = 60.0  # for one receiver that takes everything; the rest goes at the next run
 _EVENT, _FILE = "PUSHED_EVENT", "PUSHED_FILE"  # types of the keyed hashes
 
@@ -65,30 +60,20 @@ def push(
 
     ``limit_s``: the time after which a receiver gets no further batch.
     """
-    with _alone(home) as is_alone:
-        for receiver in receivers:
-            sent: Counter[str] = Counter(dict.fromkeys(receiver.kinds, 0))
-            problem = "" if is_alone else "another program of this home is sending"
-            until = clock() + limit_s
-            try:
-                for kind in receiver.kinds if is_alone else ():
+    for receiver in receivers:
+        sent, problem = dict.fromkeys(receiver.kinds, 0), ""
+        until = clock() + limit_s
+        try:
+            with only_one(home, "push", "another program of this home is sending"):
+                for kind in receiver.kinds:
                     while clock() < until and (items := KINDS[kind](store, receiver.name, receiver.n_batch)):
-                        events = [
-                            _event(receiver, kind, item, read(), key, store, now) for item, read in items
-                        ]
-                        end = clock() + PATIENCE_S
-                        retried(
-                            partial(receiver.send, events),
-                            n_tries=_MOST_TRIES,
-                            pause_s=PAUSE_S,
-                            sleep=sleep,
-                            goes_on=lambda end=end: clock() < end,  # type: ignore[misc]
-                        )
+                        events = [_event(receiver, kind, one, read(), key, store, now) for one, read in items]
+                        retried(receiver.send, events, sleep=sleep, clock=clock)
                         note_sent(store, receiver.name, kind, [item for item, _ in items], now)
                         sent[kind] += len(items)
-            except Exception as error:  # noqa: BLE001 (a server's message may quote data)
-                problem = _problem(error)
-            yield replace(waiting(store, receiver), sent=dict(sent), problem=problem)
+        except Exception as error:  # noqa: BLE001 (a server's message may quote data)
+            problem = _problem(error)
+        yield replace(waiting(store, receiver), sent=sent, problem=problem)
 
 
 def waiting(store: Store, receiver: Receiver) -> Pushed:
@@ -107,6 +92,8 @@ def failures(pushed: Iterable[Pushed]) -> Iterator[str]:
 
 def _problem(error: Exception) -> str:
     """Say why a receiver was not sent something, without an address, a secret or what it answered."""
+    if isinstance(error, InputError):
+        return str(error)
     if isinstance(error, urllib.error.HTTPError):
         return f"refused with status {error.code}"
     reason = getattr(error, "reason", None)  # of an error of urllib
@@ -116,45 +103,26 @@ def _problem(error: Exception) -> str:
     return f"could not be sent ({origin(cause)})"
 
 
-@contextmanager
-def _alone(home: Path) -> Iterator[bool]:
-    """Hold the lock of what sends, which the system releases however the process ends; is it free?"""
-    folder = home / "locks"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (folder / "push").open("ab") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-
-
 def _event(  # noqa: PLR0917 (what an event is made of)
     receiver: Receiver, kind: str, item: str, found: Any, key: Key, store: Store, now: datetime
 ) -> Event:
-    paths, desk = receiver.table.paths, receiver.link
-    place = f"{found.root.rstrip('/')}/{found.path}" if isinstance(found, FileRecord) else ""
+    is_file, link = isinstance(found, FileRecord), receiver.link
+    place = f"{found.root.rstrip('/')}/{found.path}" if is_file else ""
     uid, file_uid = keyed_hashes(key, [(_EVENT, f"{kind}/{item}"), (_FILE, place)])
-    if isinstance(found, FileRecord) and not paths:
+    if is_file and not receiver.table.paths:
         found = replace(found, root=f"share-{found.root_id}", path=f"file-{found.file_id}")
-    ids = Ids(uid[:32], file_uid[:32] if place else "")
+    ids = Ids(uid[:32], file_uid[:32] if is_file else "")
+    of_file, of_scan = EVENTS[receiver.table.form]
     if isinstance(found, Incident):
-        values = _about_incident(found, store, now)
-        text = receiver.ticket({**values, "link": desk and f"{desk}/incidents/{found.number}"})
+        files = set(found.files)
+        people = sum(one.n_people for one in store.desk.tasks(now=now) if one.file_id in files)
+        values = {"incident": found.number, "files": len(files), "people": people}
+        text = receiver.ticket({**values, "link": link and f"{link}/incidents/{found.number}"})
     elif receiver.template:
-        text = receiver.ticket({**_about_file(found), "link": desk and f"{desk}/items/{found.file_id}"})
+        text = receiver.ticket({**_about_file(found), "link": link and f"{link}/items/{found.file_id}"})
     else:
-        of_file, of_scan = EVENTS[receiver.table.form]
-        is_scan = isinstance(found, ScanSummary)
-        text = of_scan(found, now, ids) if is_scan else of_file(found, now, ids)
+        text = (of_scan if isinstance(found, ScanSummary) else of_file)(found, now, ids)
     return Event(ids.event, kind, now, text)
-
-
-def _about_incident(incident: Incident, store: Store, now: datetime) -> dict[str, str | int]:
-    files = set(incident.files)
-    people = sum(one.n_people for one in store.desk.tasks(now=now) if one.file_id in files)
-    return {"incident": incident.number, "files": len(files), "people": people}
 
 
 def _about_file(row: FileRecord) -> dict[str, str | int]:

@@ -25,19 +25,19 @@ RETRY_S = 900  # before a scan that could not begin is retried
 
 
 @contextmanager
-def only_one(config: Config) -> Iterator[None]:
-    """Hold the lock of scheduled scans, one per home; the system releases it when the process ends.
+def only_one(home: Path, name: str, problem: str) -> Iterator[None]:
+    """Hold a lock by its name, one per home; the system releases it when the process ends.
 
     Raises:
-        InputError: another process holds it.
+        InputError: the problem: another process holds it.
     """
-    folder = config.home / "locks"
+    folder = home / "locks"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (folder / "schedule").open("ab") as lock:
+    with (folder / name).open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(config.home, "a scheduled scan is running already") from None
+            raise InputError(home, problem) from None
         yield
 
 
@@ -66,7 +66,7 @@ class Runner:
             message = f"schedule {schedule.name}: no window is open now"
             raise InputError(message)
         place = state_path(self.config, schedule.name)
-        with only_one(self.config):
+        with only_one(self.config.home, "schedule", "a scheduled scan is running already"):
             if self.stop.is_set():  # before the scan began: it remains pending
                 self.say(f"schedule {schedule.name}: {_ending(STOPPED)}")
                 return STOPPED

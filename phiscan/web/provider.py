@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from phiscan.config import Config, OidcTable
 from phiscan.errors import ConfigError, PhiscanError, origin
-from phiscan.monitoring.webhook import is_protected
+from phiscan.monitoring.senders import is_protected
 from phiscan.review.accounts.sign_in import Flow, Identity
 from phiscan.store.tables.users import Role
 

@@ -4,7 +4,7 @@ import json
 import socketserver
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,11 @@ import pytest
 
 from phiscan.config import config_of
 from phiscan.errors import ConfigError
-from phiscan.monitoring.heads import read_head, read_heads
-from phiscan.monitoring.notices import read_notices
+from phiscan.monitoring.notices import read_head, read_notices
 from phiscan.review.integrity import verify_to
 from phiscan.review.store import Store
 from tests.monitoring.test_notices import _MailServer
 from tests.review.results import scan, url_of
-
-
-def nobody(_to: tuple[str, ...]) -> Callable[[str, str], None]:
-    raise AssertionError
 
 
 @pytest.fixture
@@ -34,7 +29,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def sent(store: Store, tmp_path: Path, **table: Any) -> list[str]:
     config = config_of({"home": str(tmp_path / "home"), "heads": table})
-    return list(read_heads(config, mail_of=nobody).send(store, 1))
+    return list(read_notices(config).send(store, store.summary(1)))
 
 
 def test_a_head_in_a_file_is_one_line_and_verifies_later(store: Store, tmp_path: Path) -> None:
@@ -95,4 +90,4 @@ def test_a_way_that_fails_is_one_line_and_the_others_go_on(store: Store, tmp_pat
 )
 def test_a_mistake_is_said_before_the_scan(table: dict[str, Any], words: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=words):
-        read_heads(config_of({"home": str(tmp_path), "heads": table}), mail_of=nobody)
+        read_notices(config_of({"home": str(tmp_path), "heads": table}))

@@ -16,11 +16,11 @@ import pytest
 from phiscan.config import load_config
 from phiscan.errors import ConfigError
 from phiscan.monitoring.notices import read_notices
-from phiscan.monitoring.webhook import Webhook, post
+from phiscan.monitoring.senders import Webhook, retried
 from tests.cluster.test_cluster import write_certificates
 from tests.pipeline.harness import ToolHere, write_share
 
-COUNTS = {"event": "scan.finished", "scan": 1, "status": "complete", "referred": 2, "link": None}
+COUNTS = '{"event": "scan.finished", "scan": 1}'
 
 
 class _Receiver(http.server.BaseHTTPRequestHandler):
@@ -80,15 +80,16 @@ def test_webhook_is_signed_and_tried_again_with_the_same_number() -> None:
     slept: list[float] = []
     with _serving(_Receiver) as port:
         _Receiver.statuses[:] = [503, 429]
-        hook = Webhook(f"http://127.0.0.1:{port}/hook", b"secret")
-        post(hook, COUNTS, clock=lambda: 1795255200.0, sleep=slept.append)
+        hook = Webhook(f"http://127.0.0.1:{port}/hook", "secret")
+        retried(hook.send, COUNTS, "17", sleep=slept.append)
         got = list(_Receiver.got)
-    assert slept == [2.0, 4.0]
+    assert slept == [1.0, 2.0]
     assert len(got) == 3
-    assert len({headers["X-Phiscan-Delivery"] for headers, _body in got}) == 1
+    assert {headers["X-Phiscan-Delivery"] for headers, _body in got} == {"17"}
     headers, body = got[-1]
-    assert json.loads(body) == COUNTS
-    expected = hmac.new(b"secret", b"1795255200." + body, "sha256").hexdigest()
+    assert body == COUNTS.encode()
+    stamp = headers["X-Phiscan-Timestamp"].encode()
+    expected = hmac.new(b"secret", stamp + b"." + body, "sha256").hexdigest()
     assert headers["X-Phiscan-Signature"] == f"sha256={expected}"
     assert "secret" not in repr(hook)
 
@@ -98,7 +99,7 @@ def test_webhook_is_not_sent_elsewhere_nor_again_when_it_is_refused(status: int)
     with _serving(_Receiver) as port:
         _Receiver.statuses[:] = [status]
         with pytest.raises(OSError, match=str(status)):
-            post(Webhook(f"http://127.0.0.1:{port}/", b"s"), COUNTS, sleep=lambda _s: None)
+            retried(Webhook(f"http://127.0.0.1:{port}/", "s").send, COUNTS, "17", sleep=lambda _s: None)
         assert len(_Receiver.got) == 1
 
 
@@ -108,7 +109,7 @@ def test_webhook_trusts_only_a_known_authority(tmp_path: Path) -> None:
     context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
     with _serving(_Receiver, context=context) as port:
         with pytest.raises(OSError, match=r"CERTIFICATE_VERIFY_FAILED|certificate verify failed"):
-            post(Webhook(f"https://localhost:{port}/", b"s"), COUNTS, sleep=lambda _s: None)
+            retried(Webhook(f"https://localhost:{port}/", "s").send, COUNTS, "17", sleep=lambda _s: None)
         assert _Receiver.got == []
 
 

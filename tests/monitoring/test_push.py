@@ -34,7 +34,8 @@ from phiscan.config import config_of
 from phiscan.errors import ConfigError
 from phiscan.model import Verdict
 from phiscan.monitoring.notices import read_notices
-from phiscan.monitoring.push import PATIENCE_S, Pushed, push
+from phiscan.monitoring.push import Pushed, push
+from phiscan.monitoring.senders import PATIENCE_S, Webhook
 from phiscan.review.store import Store
 from tests.monitoring.test_notices import _MailServer
 from tests.review.results import KEY, SHARE, later, referred, scan, url_of
@@ -468,4 +469,5 @@ def test_two_receivers_have_two_names(token: str) -> None:
 def test_the_token_may_be_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PHISCAN_PUSH_SIEM_2_TOKEN", TOKEN)
     (one,) = read_notices(config_of({"push": [{"to": "hec+https://h.example", "name": "siem-2"}]})).receivers
-    assert one.webhook.authorization == f"Splunk {TOKEN}"
+    assert isinstance(one.sender, Webhook)
+    assert one.sender.authorization == f"Splunk {TOKEN}"

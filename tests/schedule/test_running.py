@@ -72,7 +72,7 @@ def test_window_that_closes_stops_the_scan(tmp_path: Path) -> None:
 
 def test_only_one_scheduled_scan_runs(tmp_path: Path) -> None:
     runner = _runner(tmp_path)
-    with only_one(runner.config), pytest.raises(InputError, match="running already"):
+    with only_one(runner.config.home, "schedule", "no"), pytest.raises(InputError, match="running already"):
         runner.run(_schedule("/0"))
 
 

@@ -435,7 +435,7 @@ def scan(
 
 def _notify(notices: Notices, store: Store, summary: ScanSummary) -> None:
     """Send the notices; counts are logged as well, if the log is for machines."""
-    counts = counts_of(summary, notices.link)
+    counts = counts_of(summary, notices.config.notify.link)
     log(counts.pop("event"), **counts)
     for trouble in notices.send(store, summary):
         print_message(f"phiscan: {trouble}", level="warning")

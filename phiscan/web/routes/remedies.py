@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import smtplib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,8 +18,8 @@ from phiscan.config import Config
 from phiscan.errors import InputError, origin
 from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext, lazy_ngettext
-from phiscan.monitoring.mail import Mail, send_text
 from phiscan.monitoring.notices import read_owner_mail
+from phiscan.monitoring.senders import Mail
 from phiscan.report.words import EXPOSURES
 from phiscan.review.decisions.incidents import Task, TaskState
 from phiscan.review.store import Store
@@ -280,15 +279,15 @@ def send_digest(store: Store, mail: Mail, row: OwnerRow, link: str, *, by: str, 
     Raises:
         InputError: the address is of another domain, no file is open, or the server does not take it.
     """
-    if not is_same_domain(row.address, mail.sender):
-        home = mail.sender.rpartition("@")[2]
+    if not is_same_domain(row.address, mail.table.mail_from):
+        home = mail.table.mail_from.rpartition("@")[2]
         raise InputError(_("Not sent: expected one address at {home}, which phiscan writes from.", home=home))
     if not row.open:
         raise InputError(_("Not sent: no file of this owner is to be seen to."))
     store.desk.write_owner("reminder", row.name, by=by, now=now)
     try:
-        send_text(replace(mail, to=(row.address,)).checked(), str(SUBJECT), digest(row, link))
-    except (OSError, smtplib.SMTPException) as error:
+        replace(mail, to=(row.address,)).checked().send(str(SUBJECT), digest(row, link))
+    except OSError as error:
         _log.warning("e-mail to an owner was not sent", origin=origin(error))
         problem = _("Not sent: the mail server cannot be reached, or refused it. The attempt is in the log.")
         raise InputError(problem) from None

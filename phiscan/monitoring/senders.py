@@ -1,0 +1,220 @@
+"""What sends a message: e-mail, HTTP, syslog, each in one attempt; ``retried`` makes more of them.
+
+HTTP is JSON over TLS, signed or with a token; a redirect is refused, since the data is for its receiver.
+Syslog has no answer: it took a message when it has read everything and closed. RFC 5424; framed by octet
+counting (RFC 6587), over TLS (RFC 5425).
+"""
+
+from __future__ import annotations
+
+import hmac
+import socket
+import ssl
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from email.message import EmailMessage
+from functools import partial
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+from phiscan.config import NotifyTable, require
+from phiscan.crawl.location import LOOPBACK
+
+TIMEOUT_S: Final = 20.0
+_MAIL_TIMEOUT_S: Final = 30.0  # many servers keep a sender waiting on purpose
+PATIENCE_S: Final = 8.0  # after which a receiver that fails is left until the next time
+_PAUSES_S: Final = (1.0, 2.0, 4.0)
+_SERVER_ERROR: Final = 500  # status of HTTP from which another attempt may succeed
+_TRIED_AGAIN: Final = {408, 429}  # time-out of the request, too many requests
+_REFUSED: Final = 500  # reply of a mail server from which it refuses for good
+SYSLOG_PORTS: Final = {"syslog+tls": 6514, "syslog+tcp": 601, "syslog+udp": 514}
+TLS: Final = ("starttls", "tls", "none")
+_MAX_PORT: Final = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """Recipients, and the server and sender of ``[notify]``."""
+
+    table: NotifyTable
+    to: tuple[str, ...] = ()
+    password: str = field(default="", repr=False)
+
+    def checked(self, where: str = "") -> Self:
+        """Return it if it is valid; ``where``: the table of its fields.
+
+        Raises:
+            ConfigError: names the field of phiscan.toml, and what was expected.
+        """
+        table = self.table
+        addresses = [("mail_from", table.mail_from), *(("mail_to", address) for address in self.to)]
+        expected = "an address such as privacy@hospital.example"
+        is_open = table.smtp_tls == "none" and table.smtp_host not in LOOPBACK
+        require(
+            where,
+            [
+                ("smtp_host", bool(table.smtp_host), "the name of the mail server"),
+                ("smtp_port", 0 < table.smtp_port <= _MAX_PORT, f"1 to {_MAX_PORT}"),
+                *((name, one.count("@") == 1 and one.split() == [one], expected) for name, one in addresses),
+                ("smtp_tls", table.smtp_tls in TLS, f"one of {', '.join(TLS)}"),
+                ("smtp_tls", not is_open, "starttls or tls; none is for a server on this machine"),
+                (
+                    "smtp_password_file",
+                    bool(self.password or not table.smtp_user),
+                    "the password of smtp_user",
+                ),
+            ],
+        )
+        return self
+
+    def send(self, subject: str, text: str) -> None:
+        """Send a text.
+
+        Raises:
+            OSError: the server cannot be reached or trusted, or refuses (smtplib.SMTPException).
+        """
+        import smtplib  # noqa: PLC0415 (most scans send no mail)
+
+        message = EmailMessage()
+        message["From"], message["To"] = self.table.mail_from, ", ".join(self.to)
+        message["Subject"] = subject
+        message.set_content(text)
+        table, context = self.table, _context(self.table.smtp_ca_file)
+        is_tls = table.smtp_tls == "tls"
+        connect = partial(smtplib.SMTP_SSL, context=context) if is_tls else smtplib.SMTP
+        with connect(table.smtp_host, table.smtp_port, timeout=_MAIL_TIMEOUT_S) as server:
+            if table.smtp_tls == "starttls":
+                server.starttls(context=context)
+            if table.smtp_user:
+                server.login(table.smtp_user, self.password)
+            server.send_message(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """An address that takes JSON, and the secret of the signature or the token."""
+
+    url: str
+    secret: str = field(default="", repr=False)  # of the signature; "" = not signed
+    ca_file: str = ""  # instead of the system's certificate authorities
+    authorization: str = field(default="", repr=False)  # header field; "" = none
+
+    def send(self, text: str, delivery: str) -> None:
+        """Deliver a text; all attempts have one delivery number, so that a receiver can drop duplicates.
+
+        The signature is HMAC-SHA256 over time stamp, a dot, and the text.
+
+        Raises:
+            OSError: the receiver cannot be reached or trusted, or refuses (urllib.error.HTTPError).
+        """
+        body, stamp = text.encode(), str(int(time.time()))
+        headers = {"Content-Type": "application/json", "User-Agent": "phiscan"}
+        headers |= {"X-Phiscan-Delivery": delivery, "X-Phiscan-Timestamp": stamp}
+        if self.secret:
+            signature = hmac.digest(self.secret.encode(), stamp.encode() + b"." + body, "sha256").hex()
+            headers["X-Phiscan-Signature"] = f"sha256={signature}"
+        if self.authorization:
+            headers["Authorization"] = self.authorization
+        https = urllib.request.HTTPSHandler(context=_context(self.ca_file))
+        # ``is_protected`` allows https, and http on this machine
+        request = urllib.request.Request(self.url, body, headers, method="POST")  # noqa: S310
+        try:
+            urllib.request.build_opener(https, _NoRedirect).open(request, timeout=TIMEOUT_S).close()
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_arguments: Any) -> None:
+        """Follow nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Syslog:
+    """A syslog server; ``url`` has one of the schemes of ``SYSLOG_PORTS``."""
+
+    url: str
+    ca_file: str = ""  # instead of the system's certificate authorities
+
+    def send(self, lines: Sequence[bytes]) -> None:
+        """Send messages.
+
+        Raises:
+            OSError: the server cannot be reached or trusted, or has not read everything.
+        """
+        parts = urlsplit(self.url)
+        host, port = parts.hostname or "", parts.port or SYSLOG_PORTS[parts.scheme]
+        if parts.scheme == "syslog+udp":
+            family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+            with socket.socket(family, socket.SOCK_DGRAM) as datagrams:
+                for line in lines:
+                    datagrams.sendto(line, address)
+            return
+        with socket.create_connection((host, port), TIMEOUT_S) as plain:
+            is_tls = parts.scheme == "syslog+tls"
+            wrapped = _context(self.ca_file).wrap_socket(plain, server_hostname=host) if is_tls else plain
+            with wrapped as connection:
+                connection.sendall(b"".join(b"%d %b" % (len(line), line) for line in lines))
+                try:
+                    if isinstance(connection, ssl.SSLSocket):
+                        connection.unwrap()
+                    else:
+                        connection.shutdown(socket.SHUT_WR)
+                        while connection.recv(4096):
+                            pass
+                except (TimeoutError, ssl.SSLError):  # many servers say nothing, or end TLS without a word
+                    return
+                except OSError as error:
+                    if error.errno:  # a reset says that not everything was read; 0: TLS ended without a word
+                        raise
+
+
+def _context(ca_file: str) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=ca_file or None)
+
+
+def is_protected(url: str) -> bool:
+    """Return whether a URL is an https address, or one of this machine, without a user in it."""
+    try:
+        parts = urlsplit(url)
+        is_named = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
+    except ValueError:  # brackets that do not close, a port that is none
+        return False
+    return is_named and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK))
+
+
+def retried(
+    send: Callable[..., None],
+    *message: Any,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Call what sends with a message, up to four times, until it succeeds, fails for good, or took too long.
+
+    Raises:
+        OSError: the last failure.
+    """
+    until = clock() + PATIENCE_S
+    for pause_s in (*_PAUSES_S, None):
+        try:
+            return send(*message)
+        except OSError as error:
+            if pause_s is None or is_permanent(error) or clock() >= until:
+                raise
+        sleep(pause_s)
+    return None
+
+
+def is_permanent(error: OSError) -> bool:
+    """Return whether another attempt would fail, too: the receiver refuses, or is not the expected one."""
+    if isinstance(error, urllib.error.HTTPError):
+        return error.code < _SERVER_ERROR and error.code not in _TRIED_AGAIN
+    if getattr(error, "smtp_code", 0) >= _REFUSED:  # of an error of smtplib
+        return True
+    return isinstance(getattr(error, "reason", None), ssl.SSLError) or isinstance(
+        error, ssl.SSLCertVerificationError
+    )
