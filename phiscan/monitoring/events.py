@@ -9,7 +9,7 @@ Sources: ArcSight, Common Event Format, version 23 and later; OCSF, dictionary a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -38,48 +38,43 @@ class Ids:
 NO_IDS: Final = Ids()
 
 
-def cef_finding(row: FileRecord, now: datetime, ids: Ids = NO_IDS) -> str:
-    """Return the CEF event of one referred or decided file."""
-    fields = {
-        "externalId": row.file_id,
-        "fname": row.path.rpartition("/")[2],
-        "filePath": f"{row.root.rstrip('/')}/{row.path}",
-        "fsize": row.size,
-        "cat": row.case,
-        "cs1 identifiers": " ".join(row.vector.names),
-        "cs2 verdict": row.verdict or "undecided",
-        "cn1 people": row.n_people,
-        "cn2 findings": row.n_findings,
-        "cfp1 health": row.health_score,
-    }
-    return _cef("phi.referred", "File probably holds personal health information", 8, fields, now, ids)
+def cef(found: FileRecord | ScanSummary, now: datetime, ids: Ids = NO_IDS) -> str:
+    """Return the CEF event of one referred or decided file, or of a scan: counts, without folders.
 
-
-def cef_scan(summary: ScanSummary, now: datetime, ids: Ids = NO_IDS) -> str:
-    """Return the CEF event of one scan: counts, without folders."""
-    fields = {
-        "externalId": summary.scan,
-        "outcome": summary.status,
-        "cn1 crawled": summary.crawled,
-        "cn2 referred": summary.referred,
-        "cn3 failed": sum(summary.failed.values()),
-    }
-    return _cef(f"scan.{summary.status}", "Scan of a file share", 2, fields, now, ids)
-
-
-def _cef(  # noqa: PLR0917 (the fields of every event)
-    signature: str, name: str, severity: int, fields: Mapping[str, object], now: datetime, ids: Ids
-) -> str:
-    """Return a line; of a field ``cs1 verdict`` the second word is its label."""
-    head = "|".join(_escaped(one, "|") for one in ("phiscan", "phiscan", __version__, signature, name))
-    known = {"cs3 event": ids.event or None, "fileId": ids.file or None, "rt": _milliseconds(now), **fields}
-    extension: dict[str, object] = {}
-    for key, value in known.items():
-        field, _, label = key.partition(" ")
-        if value is not None:
-            extension |= ({f"{field}Label": label} if label else {}) | {field: value}
-    said = " ".join(f"{field}={_escaped(str(value), '=')}" for field, value in extension.items())
-    return f"CEF:0|{head}|{severity}|{said}"
+    Of a key such as ``cs1 verdict`` the second word is the label of the field.
+    """
+    fields: dict[str, object] = {"cs3 event": ids.event or None, "fileId": ids.file or None}
+    fields["rt"] = _milliseconds(now)
+    if isinstance(found, ScanSummary):
+        what, severity = (f"scan.{found.status}", "Scan of a file share"), 2
+        fields |= {
+            "externalId": found.scan,
+            "outcome": found.status,
+            "cn1 crawled": found.crawled,
+            "cn2 referred": found.referred,
+            "cn3 failed": sum(found.failed.values()),
+        }
+    else:
+        what, severity = ("phi.referred", "File probably holds personal health information"), 8
+        fields |= {
+            "externalId": found.file_id,
+            "fname": found.path.rpartition("/")[2],
+            "filePath": f"{found.root.rstrip('/')}/{found.path}",
+            "fsize": found.size,
+            "cat": found.case,
+            "cs1 identifiers": " ".join(found.vector.names),
+            "cs2 verdict": found.verdict or "undecided",
+            "cn1 people": found.n_people,
+            "cn2 findings": found.n_findings,
+            "cfp1 health": found.health_score,
+        }
+    head = "|".join(_escaped(one, "|") for one in ("phiscan", "phiscan", __version__, *what))
+    said = [
+        (f"{key}Label={label} " if label else "") + f"{key}={_escaped(str(value), '=')}"
+        for (key, _, label), value in ((name.partition(" "), value) for name, value in fields.items())
+        if value is not None
+    ]
+    return f"CEF:0|{head}|{severity}|{' '.join(said)}"
 
 
 def _escaped(text: str, separator: str) -> str:
@@ -91,12 +86,36 @@ def _escaped(text: str, separator: str) -> str:
     return visible(text).replace("\\", "\\\\").replace(separator, f"\\{separator}")
 
 
-def ocsf_finding(row: FileRecord, now: datetime, ids: Ids = NO_IDS) -> dict[str, Any]:
-    """Return the OCSF event of one referred or decided file; the ``uid`` of its finding never changes."""
-    path = PurePosixPath(visible(row.root)) / visible(row.path)
-    identifiers = list(row.vector.names)
+def ocsf(found: FileRecord | ScanSummary, now: datetime, ids: Ids = NO_IDS) -> dict[str, Any]:
+    """Return the OCSF event of one referred or decided file, or of a scan: counts, without folders.
+
+    The ``uid`` of a file's finding never changes.
+    """
+    if isinstance(found, ScanSummary):
+        uid, name, category, about = 6007, "Scan Activity", "Application Activity", _about_scan(found)
+        activity = _SCAN_ACTIVITY.get(found.status, (1, "Started"))
+    else:
+        uid, name, category, about = 2006, "Data Security Finding", "Findings", _about_file(found, ids)
+        activity = _ACTIVITY[found.verdict is None]
     return {
-        **_ocsf(2006, "Data Security Finding", "Findings", _ACTIVITY[row.verdict is None], now, ids),
+        "class_uid": uid,
+        "class_name": name,
+        "category_uid": uid // 1000,
+        "category_name": category,
+        "activity_id": activity[0],
+        "activity_name": activity[1],
+        "type_uid": 100 * uid + activity[0],
+        "type_name": f"{name}: {activity[1]}",
+        "time": _milliseconds(now),
+        "metadata": {"version": SCHEMA, "product": _PRODUCT, **_uid(ids.event)},
+        **about,
+    }
+
+
+def _about_file(row: FileRecord, ids: Ids) -> dict[str, Any]:
+    path = PurePosixPath(visible(row.root)) / visible(row.path)
+    file = {"name": path.name, "path": str(path), "size": row.size, **_enum(type=(1, "Regular File"))}
+    return {
         **_enum(severity=(4, "High"), status=_STATUS.get(row.verdict, (2, "In Progress"))),
         "is_alert": row.verdict in {None, Verdict.PHI},
         "message": f"Probably personal health information; {row.n_people} people at risk",
@@ -107,23 +126,10 @@ def ocsf_finding(row: FileRecord, now: datetime, ids: Ids = NO_IDS) -> dict[str,
             "analytic": {**_enum(type=(1, "Rule")), "name": row.case},
         },
         "confidence_score": None if row.health_score is None else round(100 * row.health_score),
-        "data_security": {
-            **_enum(
-                category=(1, "Personal"),
-                data_lifecycle_state=(1, "Data at-rest"),
-                detection_system=(4, "Data Discovery & Classification"),
-            ),
-            "detection_pattern": ", ".join(identifiers),
-        },
-        "file": {
-            "name": path.name,
-            "path": str(path),
-            "size": row.size,
-            **_enum(type=(1, "Regular File")),
-            **({"uid": ids.file} if ids.file else {}),
-        },
+        "data_security": {**_DATA_SECURITY, "detection_pattern": ", ".join(row.vector.names)},
+        "file": file | _uid(ids.file),
         "unmapped": {
-            "identifiers": identifiers,
+            "identifiers": list(row.vector.names),
             "hamming": row.hamming,
             "health": row.health_score,
             "people": row.n_people,
@@ -133,12 +139,9 @@ def ocsf_finding(row: FileRecord, now: datetime, ids: Ids = NO_IDS) -> dict[str,
     }
 
 
-def ocsf_scan(summary: ScanSummary, now: datetime, ids: Ids = NO_IDS) -> dict[str, Any]:
-    """Return the OCSF event of one scan: counts, without folders."""
-    activity = _SCAN_ACTIVITY.get(summary.status, (1, "Started"))
+def _about_scan(summary: ScanSummary) -> dict[str, Any]:
     times = {"start_time": summary.started, "end_time": summary.ended}
     return {
-        **_ocsf(6007, "Scan Activity", "Application Activity", activity, now, ids),
         **_enum(severity=(1, "Informational")),
         "scan": {"uid": str(summary.scan), "name": "phiscan", **_enum(type=(0, "Unknown"))},
         **{name: _milliseconds(datetime.fromisoformat(time)) for name, time in times.items() if time},
@@ -161,34 +164,21 @@ def _enum(**fields: tuple[int, str]) -> dict[str, Any]:
     return numbers | {field: name for field, (_, name) in fields.items()}
 
 
-def _ocsf(  # noqa: PLR0917 (the fields of every event)
-    uid: int, name: str, category: str, activity: tuple[int, str], now: datetime, ids: Ids
-) -> dict[str, Any]:
-    return {
-        "class_uid": uid,
-        "class_name": name,
-        "category_uid": uid // 1000,
-        "category_name": category,
-        "activity_id": activity[0],
-        "activity_name": activity[1],
-        "type_uid": 100 * uid + activity[0],
-        "type_name": f"{name}: {activity[1]}",
-        "time": _milliseconds(now),
-        "metadata": {"version": SCHEMA, "product": _PRODUCT, **({"uid": ids.event} if ids.event else {})},
-    }
+def _uid(known: str) -> dict[str, str]:
+    return {"uid": known} if known else {}
 
 
 def _milliseconds(moment: datetime) -> int:
     return round(moment.timestamp() * 1000)
 
 
-# Form -> the line of one referred file, and the line of one scan.
-EVENTS: Final[
-    dict[str, tuple[Callable[[FileRecord, datetime, Ids], str], Callable[[ScanSummary, datetime, Ids], str]]]
-] = {
-    "cef": (cef_finding, cef_scan),
-    "ocsf": (
-        lambda row, now, ids: json_text(ocsf_finding(row, now, ids)),
-        lambda summary, now, ids: json_text(ocsf_scan(summary, now, ids)),
-    ),
+_DATA_SECURITY: Final = _enum(
+    category=(1, "Personal"),
+    data_lifecycle_state=(1, "Data at-rest"),
+    detection_system=(4, "Data Discovery & Classification"),
+)
+EVENTS: Final[dict[str, Callable[[FileRecord | ScanSummary, datetime, Ids], str]]] = {
+    "cef": cef,
+    "ocsf": lambda found, now, ids: json_text(ocsf(found, now, ids)),
 }
+"""Form -> the line of one referred file, or of one scan."""

@@ -22,7 +22,7 @@ from phiscan.monitoring.outbox import KINDS, note_sent
 from phiscan.monitoring.receivers import Event, Receiver
 from phiscan.monitoring.senders import retried
 from phiscan.review.decisions.incidents import Incident
-from phiscan.review.store import FileRecord, ScanSummary, Store
+from phiscan.review.store import FileRecord, Store
 from phiscan.schedule.running import only_one
 from phiscan.store.identity import Key, keyed_hashes
 
@@ -112,7 +112,6 @@ def _event(  # noqa: PLR0917 (what an event is made of)
     if is_file and not receiver.table.paths:
         found = replace(found, root=f"share-{found.root_id}", path=f"file-{found.file_id}")
     ids = Ids(uid[:32], file_uid[:32] if is_file else "")
-    of_file, of_scan = EVENTS[receiver.table.form]
     if isinstance(found, Incident):
         files = set(found.files)
         people = sum(one.n_people for one in store.desk.tasks(now=now) if one.file_id in files)
@@ -121,7 +120,7 @@ def _event(  # noqa: PLR0917 (what an event is made of)
     elif receiver.template:
         text = receiver.ticket({**_about_file(found), "link": link and f"{link}/items/{found.file_id}"})
     else:
-        text = (of_scan if isinstance(found, ScanSummary) else of_file)(found, now, ids)
+        text = EVENTS[receiver.table.form](found, now, ids)
     return Event(ids.event, kind, now, text)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from phiscan.model import Verdict
-from phiscan.monitoring.events import cef_finding, cef_scan, ocsf_finding, ocsf_scan
+from phiscan.monitoring.events import cef, ocsf
 from phiscan.monitoring.metrics import metrics_text, write_textfile
 from phiscan.review.store import FileRecord, Store
 from tests.cli.program import invoke, run
@@ -34,7 +34,7 @@ def _parse_cef(line: str) -> tuple[list[str], dict[str, str]]:
 
 
 def test_cef_line_is_read_back_as_it_was_meant(row: FileRecord) -> None:
-    header, fields = _parse_cef(cef_finding(row, NOW))
+    header, fields = _parse_cef(cef(row, NOW))
     assert header[:3] == ["CEF:0", "phiscan", "phiscan"]
     assert header[4] == "phi.referred"
     assert fields["filePath"] == f"{row.root}/{row.path}"
@@ -44,22 +44,22 @@ def test_cef_line_is_read_back_as_it_was_meant(row: FileRecord) -> None:
 
 
 def test_hostile_name_stays_in_its_field(row: FileRecord) -> None:
-    line = cef_finding(replace(row, path=HOSTILE), NOW)
+    line = cef(replace(row, path=HOSTILE), NOW)
     _header, fields = _parse_cef(line)
     assert fields["fname"] == r'a|b=c\d\x0ae\x1b[31m\u202ef" CEF:0|x|.txt'
-    assert list(fields) == list(_parse_cef(cef_finding(row, NOW))[1])
-    event = ocsf_finding(replace(row, path=HOSTILE), NOW)
+    assert list(fields) == list(_parse_cef(cef(row, NOW))[1])
+    event = ocsf(replace(row, path=HOSTILE), NOW)
     assert event["file"]["name"] == r'a|b=c\d\x0ae\x1b[31m\u202ef" CEF:0|x|.txt'
 
 
 def test_ocsf_finding_has_what_its_class_requires(row: FileRecord) -> None:
-    event = ocsf_finding(row, NOW)
+    event = ocsf(row, NOW)
     assert event["class_uid"] == 2006
     assert event["type_uid"] == event["class_uid"] * 100 + event["activity_id"]
     assert {"category_uid", "time", "severity_id", "metadata", "finding_info"} <= set(event)
     assert event["metadata"]["product"]["name"] == "phiscan"
     assert event["status"] == "New"
-    assert ocsf_finding(replace(row, verdict=Verdict.NOT_PHI), NOW)["status"] == "Suppressed"
+    assert ocsf(replace(row, verdict=Verdict.NOT_PHI), NOW)["status"] == "Suppressed"
     assert json.loads(json.dumps(event, allow_nan=False)) == event
 
 
@@ -71,10 +71,10 @@ def test_exports_an_event_for_each_referred_file(scanned: Path) -> None:
     lines = run("queue", "export", "--format", "cef").splitlines()
     assert len(lines) == n_referred
     assert "only a referred file" in run("queue", "export", "--format", "cef", "--all", status=2)
-    scan = ocsf_scan(summary, NOW)
+    scan = ocsf(summary, NOW)
     assert scan["type_uid"] == 600702
     assert scan["num_files"] == summary.crawled
-    assert _parse_cef(cef_scan(summary, NOW))[1]["cn1"] == str(summary.crawled)
+    assert _parse_cef(cef(summary, NOW))[1]["cn1"] == str(summary.crawled)
     assert all(root not in json.dumps(scan) for root in summary.roots)
 
 

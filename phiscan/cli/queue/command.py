@@ -164,7 +164,7 @@ def print_events(rows: Iterable[FileRecord], form: str) -> None:
     """Print the events (``ocsf`` or ``cef``) of files that were referred."""
     now = datetime.now(UTC)
     for row in rows:
-        click.echo(EVENTS[form][0](row, now, NO_IDS))
+        click.echo(EVENTS[form](row, now, NO_IDS))
 
 
 def read_filter(given: Mapping[str, str | None]) -> WorkFilter | None:

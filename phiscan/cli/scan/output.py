@@ -299,7 +299,7 @@ def _print_events(run: ScanRun, store: Store, *, form: str) -> None:
     from phiscan.cli.queue.command import print_events  # noqa: PLC0415 (few scans are printed so)
     from phiscan.monitoring.events import EVENTS, NO_IDS  # noqa: PLC0415 (as above)
 
-    click.echo(EVENTS[form][1](run.summary, datetime.now(UTC), NO_IDS))
+    click.echo(EVENTS[form](run.summary, datetime.now(UTC), NO_IDS))
     print_events((row for row in store.rows(run.summary.scan) if row.referral == Referral.REFERRED), form)
 
 
