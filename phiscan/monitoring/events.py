@@ -10,7 +10,6 @@ Sources: ArcSight, Common Event Format, version 23 and later; OCSF, dictionary a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -27,23 +26,13 @@ _ACTIVITY: Final = {True: (1, "Create"), False: (2, "Update")}  # no verdict yet
 _SCAN_ACTIVITY: Final = {"complete": (2, "Completed"), "stopped": (3, "Cancelled")}  # else begun
 
 
-@dataclass(frozen=True, slots=True)
-class Ids:
-    """What tells an event and its file from all others, for a receiver; "" = it is not said."""
-
-    event: str = ""
-    file: str = ""  # keyed hash of its path
-
-
-NO_IDS: Final = Ids()
-
-
-def cef(found: FileRecord | ScanSummary, now: datetime, ids: Ids = NO_IDS) -> str:
+def cef(found: FileRecord | ScanSummary, now: datetime, uid: str = "", file_uid: str = "") -> str:
     """Return the CEF event of one referred or decided file, or of a scan: counts, without folders.
 
-    Of a key such as ``cs1 verdict`` the second word is the label of the field.
+    ``uid`` and ``file_uid`` tell an event and its file from all others; "" = it is not said.
     """
-    fields: dict[str, object] = {"cs3 event": ids.event or None, "fileId": ids.file or None}
+    # Of a key such as ``cs1 verdict`` the second word is the label of the field.
+    fields: dict[str, object] = {"cs3 event": uid or None, "fileId": file_uid or None}
     fields["rt"] = _milliseconds(now)
     if isinstance(found, ScanSummary):
         what, severity = (f"scan.{found.status}", "Scan of a file share"), 2
@@ -86,33 +75,38 @@ def _escaped(text: str, separator: str) -> str:
     return visible(text).replace("\\", "\\\\").replace(separator, f"\\{separator}")
 
 
-def ocsf(found: FileRecord | ScanSummary, now: datetime, ids: Ids = NO_IDS) -> dict[str, Any]:
+def ocsf(found: FileRecord | ScanSummary, now: datetime, uid: str = "", file_uid: str = "") -> dict[str, Any]:
     """Return the OCSF event of one referred or decided file, or of a scan: counts, without folders.
 
     The ``uid`` of a file's finding never changes.
     """
     if isinstance(found, ScanSummary):
-        uid, name, category, about = 6007, "Scan Activity", "Application Activity", _about_scan(found)
+        number, name, category, about = 6007, "Scan Activity", "Application Activity", _about_scan(found)
         activity = _SCAN_ACTIVITY.get(found.status, (1, "Started"))
     else:
-        uid, name, category, about = 2006, "Data Security Finding", "Findings", _about_file(found, ids)
+        number, name, category, about = (
+            2006,
+            "Data Security Finding",
+            "Findings",
+            _about_file(found, file_uid),
+        )
         activity = _ACTIVITY[found.verdict is None]
     return {
-        "class_uid": uid,
+        "class_uid": number,
         "class_name": name,
-        "category_uid": uid // 1000,
+        "category_uid": number // 1000,
         "category_name": category,
         "activity_id": activity[0],
         "activity_name": activity[1],
-        "type_uid": 100 * uid + activity[0],
+        "type_uid": 100 * number + activity[0],
         "type_name": f"{name}: {activity[1]}",
         "time": _milliseconds(now),
-        "metadata": {"version": SCHEMA, "product": _PRODUCT, **_uid(ids.event)},
+        "metadata": {"version": SCHEMA, "product": _PRODUCT, **_uid(uid)},
         **about,
     }
 
 
-def _about_file(row: FileRecord, ids: Ids) -> dict[str, Any]:
+def _about_file(row: FileRecord, file_uid: str) -> dict[str, Any]:
     path = PurePosixPath(visible(row.root)) / visible(row.path)
     file = {"name": path.name, "path": str(path), "size": row.size, **_enum(type=(1, "Regular File"))}
     return {
@@ -127,7 +121,7 @@ def _about_file(row: FileRecord, ids: Ids) -> dict[str, Any]:
         },
         "confidence_score": None if row.health_score is None else round(100 * row.health_score),
         "data_security": {**_DATA_SECURITY, "detection_pattern": ", ".join(row.vector.names)},
-        "file": file | _uid(ids.file),
+        "file": file | _uid(file_uid),
         "unmapped": {
             "identifiers": list(row.vector.names),
             "hamming": row.hamming,
@@ -177,8 +171,8 @@ _DATA_SECURITY: Final = _enum(
     data_lifecycle_state=(1, "Data at-rest"),
     detection_system=(4, "Data Discovery & Classification"),
 )
-EVENTS: Final[dict[str, Callable[[FileRecord | ScanSummary, datetime, Ids], str]]] = {
+EVENTS: Final[dict[str, Callable[..., str]]] = {
     "cef": cef,
-    "ocsf": lambda found, now, ids: json_text(ocsf(found, now, ids)),
+    "ocsf": lambda *given: json_text(ocsf(*given)),
 }
 """Form -> the line of one referred file, or of one scan."""

@@ -22,14 +22,16 @@ import sqlalchemy as sa
 
 from phiscan.config import Config, require
 from phiscan.crawl.credentials import read_private
-from phiscan.errors import origin
+from phiscan.crawl.location import LOOPBACK
 from phiscan.monitoring.receivers import Receiver, read_receivers
-from phiscan.monitoring.senders import Mail, Webhook, is_protected, retried
+from phiscan.monitoring.senders import Mail, Webhook, is_protected, problem_of, retried
 from phiscan.review.store import ScanSummary, Store
 from phiscan.store.identity import load_key
 from phiscan.store.tables import audit_head
 
 WHEN: Final = ("always", "attention")
+TLS: Final = ("starttls", "tls", "none")
+SMTP_PASSWORD: Final = "PHISCAN_SMTP_PASSWORD"  # noqa: S105 (the name of a variable)
 COMMAND_TIMEOUT_S: Final = 30
 
 
@@ -49,7 +51,7 @@ class Notices:
             try:
                 send()
             except Exception as error:  # noqa: BLE001 (a server's message may quote data)
-                yield f"{name}: could not be sent ({origin(error)})"
+                yield f"{name}: {problem_of(error)}"
         if self.receivers:
             from phiscan.monitoring.push import AFTER_SCAN_S, failures, push  # noqa: PLC0415 (few scans push)
 
@@ -110,12 +112,11 @@ def _shown(value: Any) -> str:
 
 def read_head(store: Store) -> dict[str, Any] | None:
     """Return the signed head; None = the store has no signing key."""
+    made = audit_head.c
+    query = sa.select(made.entry, made.hash, made.key_id, made.signature, made.signed)
     with store.database.read() as connection:
-        row = connection.execute(sa.select(audit_head)).first()
-    if row is None:
-        return None
-    names = ("entry", "hash", "key_id", "signature")
-    return {name: getattr(row, name) for name in names} | {"signed": row.signed.isoformat()}
+        row = connection.execute(query).mappings().first()
+    return None if row is None else {**row, "signed": row["signed"].isoformat()}
 
 
 def _append(path: str, line: str) -> None:
@@ -154,28 +155,37 @@ def read_notices(config: Config) -> Notices:
     )
     return Notices(
         config,
-        _mail(config, notify.mail_to) if notify.mail_to else None,
+        mail_of(config, notify.mail_to) if notify.mail_to else None,
         _webhook(config) if notify.webhook_url else None,
-        _mail(config, heads.mail_to) if heads.mail_to else None,
-        read_receivers(config, partial(_mail, config)),
+        mail_of(config, heads.mail_to) if heads.mail_to else None,
+        read_receivers(config, partial(mail_of, config)),
     )
 
 
-def read_owner_mail(config: Config) -> Mail | None:
-    """Return the mail settings for owners of files, without recipients; None if no server is configured.
+def mail_of(config: Config, to: tuple[str, ...]) -> Mail:
+    """Return what sends to these addresses by the server of ``[notify]``.
 
     Raises:
         ConfigError: names the field, and what was expected.
     """
-    is_set = config.notify.smtp_host and config.notify.mail_from
-    return _mail(config, ()) if is_set else None
-
-
-def _mail(config: Config, to: tuple[str, ...]) -> Mail:
-    password = os.environ.get("PHISCAN_SMTP_PASSWORD", "")
-    if config.notify.smtp_password_file:
+    table, where, password = config.notify, f"{config.source}: notify.", os.environ.get(SMTP_PASSWORD, "")
+    if table.smtp_password_file:
         password = _secret(config, "smtp_password_file")
-    return Mail(config.notify, to, password).checked(f"{config.source}: notify.")
+    addresses = [("mail_from", table.mail_from), *(("mail_to", address) for address in to)]
+    expected = "an address such as privacy@hospital.example"
+    is_open = table.smtp_tls == "none" and table.smtp_host not in LOOPBACK
+    require(
+        where,
+        [
+            ("smtp_host", bool(table.smtp_host), "the name of the mail server"),
+            ("smtp_port", 0 < table.smtp_port < 65_536, "1 to 65535"),  # noqa: PLR2004
+            *((name, one.count("@") == 1 and one.split() == [one], expected) for name, one in addresses),
+            ("smtp_tls", table.smtp_tls in TLS, f"one of {', '.join(TLS)}"),
+            ("smtp_tls", not is_open, "starttls or tls; none is for a server on this machine"),
+            ("smtp_password_file", bool(password or not table.smtp_user), "the password of smtp_user"),
+        ],
+    )
+    return Mail(table, to, password)
 
 
 def _webhook(config: Config) -> Webhook:

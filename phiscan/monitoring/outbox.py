@@ -7,10 +7,10 @@ sent then, and a file that is examined again with the same content is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -21,67 +21,44 @@ from phiscan.review.store import Store
 from phiscan.store.tables import decision, examination, file, push_delivery, scan
 
 Item = tuple[str, Callable[[], Any]]  # its key among those of its kind; reads the record, scan or incident
-_Pending = Callable[[Store, str, int | None], list[Item]]
+# Of files that are present: what makes them one of a kind, and what is sent once.
+_FILES = {
+    "findings": (examination.c.referral == Referral.REFERRED.value, examination.c.content_hash, examination),
+    "decisions": (decision.c.id.is_not(None), decision.c.id, decision),
+    "confirmed": (decision.c.verdict == Verdict.PHI.value, decision.c.id, decision),
+}
 
 
-def _key(*columns: sa.Column[Any]) -> sa.ColumnElement[str]:
-    first, second = (sa.cast(column, sa.Text) for column in columns)
-    return first + " " + second
-
-
-def _is_sent(receiver: str, kind: str, item: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+def pending(store: Store, receiver: str, kind: str, limit: int | None) -> list[Item]:
+    """Return what of a kind a receiver was not sent yet, at most a number of items."""
     made = push_delivery.c
-    return sa.exists().where(made.receiver == receiver, made.kind == kind, made.item == item)
-
-
-def _files(kind: str, store: Store, receiver: str, limit: int | None) -> list[Item]:
-    """Return files that are present: referred ones, or those with a decision that nobody must not see yet."""
-    if kind == "findings":
-        key = _key(file.c.id, examination.c.content_hash)
-        chosen, order = [examination.c.referral == Referral.REFERRED.value], [examination.c.id]
-    else:
-        key = _key(file.c.id, decision.c.id)
-        is_phi = decision.c.verdict == Verdict.PHI.value
-        chosen, order = [is_phi if kind == "confirmed" else decision.c.id.is_not(None)], [decision.c.id]
-    query = current_results(scan_id=None, conceal=True).add_columns(key.label("item"))
-    query = query.where(*chosen, ~_is_sent(receiver, kind, key)).order_by(*order, file.c.id).limit(limit)
+    sent = sa.select(made.item).where(made.receiver == receiver, made.kind == kind)
     with store.database.read() as connection:
-        return [(row.item, partial(sighted_record, row)) for row in connection.execute(query)]
+        if kind in _FILES:
+            chosen, once, table = _FILES[kind]
+            key = sa.cast(file.c.id, sa.Text) + " " + sa.cast(once, sa.Text)
+            query = current_results(scan_id=None, conceal=True).add_columns(key.label("item"))
+            query = query.where(chosen, ~sent.where(made.item == key).exists())
+            rows = connection.execute(query.order_by(table.c.id, file.c.id).limit(limit))
+            return [(row.item, partial(sighted_record, row)) for row in rows]
+        known = set(connection.execute(sent).scalars())
+    found = _scans(store, known) if kind == "scans" else _incidents(store)
+    return [item for item in found if item[0] not in known][:limit]
 
 
-def _scans(store: Store, receiver: str, limit: int | None) -> list[Item]:
+def _scans(store: Store, known: set[str]) -> list[Item]:
     """Return scans that ended since the first one that was sent; the last one alone, if none was."""
     ended = sa.select(scan.c.id, scan.c.status).where(scan.c.status != "running").order_by(scan.c.id)
     with store.database.read() as connection:
-        sent = _sent(connection, receiver, "scans")
         rows = connection.execute(ended).all()
-    first = min((int(one.split()[0]) for one in sent), default=rows[-1].id if rows else 0)
-    found = ((row.id, f"{row.id} {row.status}") for row in rows if row.id >= first)
-    chosen = [(number, item) for number, item in found if item not in sent][:limit]
-    return [(item, partial(store.summary, number)) for number, item in chosen]
+    first = min((int(one.split()[0]) for one in known), default=rows[-1].id if rows else 0)
+    return [(f"{row.id} {row.status}", partial(store.summary, row.id)) for row in rows if row.id >= first]
 
 
-def _incidents(store: Store, receiver: str, limit: int | None) -> list[Item]:
+def _incidents(store: Store) -> list[Item]:
     """Return incidents that are not closed, the oldest first."""
-    with store.database.read() as connection:
-        sent = _sent(connection, receiver, "incidents")
     found = [one for one in reversed(store.desk.incidents()) if one.state is not IncidentState.CLOSED]
-    items: list[Item] = [(str(one.number), partial(store.desk.incident, one.number)) for one in found]
-    return [item for item in items if item[0] not in sent][:limit]
-
-
-def _sent(connection: sa.Connection, receiver: str, kind: str) -> set[str]:
-    made = push_delivery.c
-    query = sa.select(made.item).where(made.receiver == receiver, made.kind == kind)
-    return set(connection.execute(query).scalars())
-
-
-KINDS: Final[Mapping[str, _Pending]] = {
-    **{kind: partial(_files, kind) for kind in ("findings", "decisions", "confirmed")},
-    "scans": _scans,
-    "incidents": _incidents,
-}
-"""What can be sent: kind -> what of it a receiver was not sent yet, at most a number of items."""
+    return [(str(one.number), partial(store.desk.incident, one.number)) for one in found]
 
 
 def note_sent(store: Store, receiver: str, kind: str, keys: Sequence[str], now: datetime) -> None:

@@ -7,20 +7,18 @@ unless the receiver has ``paths``, because a file's name may be a patient's.
 
 from __future__ import annotations
 
-import ssl
 import time
-import urllib.error
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from phiscan.errors import InputError, origin
-from phiscan.monitoring.events import EVENTS, Ids
-from phiscan.monitoring.outbox import KINDS, note_sent
+from phiscan.errors import InputError
+from phiscan.monitoring.events import EVENTS
+from phiscan.monitoring.outbox import note_sent, pending
 from phiscan.monitoring.receivers import Event, Receiver
-from phiscan.monitoring.senders import retried
+from phiscan.monitoring.senders import problem_of, retried
 from phiscan.review.decisions.incidents import Incident
 from phiscan.review.store import FileRecord, Store
 from phiscan.schedule.running import only_one
@@ -41,8 +39,7 @@ class Pushed:
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of ``phiscan push --json``."""
-        given = {"sent": dict(self.sent), "waiting": dict(self.waiting)}
-        return {"receiver": self.receiver, **given, "problem": self.problem or None}
+        return asdict(self) | {"problem": self.problem or None}
 
 
 def push(
@@ -66,19 +63,21 @@ def push(
         try:
             with only_one(home, "push", "another program of this home is sending"):
                 for kind in receiver.kinds:
-                    while clock() < until and (items := KINDS[kind](store, receiver.name, receiver.n_batch)):
+                    while clock() < until and (
+                        items := pending(store, receiver.name, kind, receiver.n_batch)
+                    ):
                         events = [_event(receiver, kind, one, read(), key, store, now) for one, read in items]
                         retried(receiver.send, events, sleep=sleep, clock=clock)
                         note_sent(store, receiver.name, kind, [item for item, _ in items], now)
                         sent[kind] += len(items)
         except Exception as error:  # noqa: BLE001 (a server's message may quote data)
-            problem = _problem(error)
+            problem = str(error) if isinstance(error, InputError) else problem_of(error)
         yield replace(waiting(store, receiver), sent=sent, problem=problem)
 
 
 def waiting(store: Store, receiver: Receiver) -> Pushed:
     """Return how much of each kind a receiver was not sent yet."""
-    found = {kind: len(KINDS[kind](store, receiver.name, None)) for kind in receiver.kinds}
+    found = {kind: len(pending(store, receiver.name, kind, None)) for kind in receiver.kinds}
     return Pushed(receiver.name, {}, {kind: n for kind, n in found.items() if n})
 
 
@@ -90,28 +89,15 @@ def failures(pushed: Iterable[Pushed]) -> Iterator[str]:
             yield f"push to {one.receiver}: {one.problem or 'not done yet'}; {n:,} wait for the next run"
 
 
-def _problem(error: Exception) -> str:
-    """Say why a receiver was not sent something, without an address, a secret or what it answered."""
-    if isinstance(error, InputError):
-        return str(error)
-    if isinstance(error, urllib.error.HTTPError):
-        return f"refused with status {error.code}"
-    reason = getattr(error, "reason", None)  # of an error of urllib
-    cause = reason if isinstance(reason, Exception) else error
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return "its certificate is not trusted"
-    return f"could not be sent ({origin(cause)})"
-
-
 def _event(  # noqa: PLR0917 (what an event is made of)
     receiver: Receiver, kind: str, item: str, found: Any, key: Key, store: Store, now: datetime
 ) -> Event:
     is_file, link = isinstance(found, FileRecord), receiver.link
     place = f"{found.root.rstrip('/')}/{found.path}" if is_file else ""
-    uid, file_uid = keyed_hashes(key, [(_EVENT, f"{kind}/{item}"), (_FILE, place)])
+    event_uid, file_uid = keyed_hashes(key, [(_EVENT, f"{kind}/{item}"), (_FILE, place)])
     if is_file and not receiver.table.paths:
         found = replace(found, root=f"share-{found.root_id}", path=f"file-{found.file_id}")
-    ids = Ids(uid[:32], file_uid[:32] if is_file else "")
+    uid = event_uid[:32]
     if isinstance(found, Incident):
         files = set(found.files)
         people = sum(one.n_people for one in store.desk.tasks(now=now) if one.file_id in files)
@@ -120,8 +106,8 @@ def _event(  # noqa: PLR0917 (what an event is made of)
     elif receiver.template:
         text = receiver.ticket({**_about_file(found), "link": link and f"{link}/items/{found.file_id}"})
     else:
-        text = EVENTS[receiver.table.form](found, now, ids)
-    return Event(ids.event, kind, now, text)
+        text = EVENTS[receiver.table.form](found, now, uid, file_uid[:32] if is_file else "")
+    return Event(uid, kind, now, text)
 
 
 def _about_file(row: FileRecord) -> dict[str, str | int]:

@@ -17,11 +17,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from functools import partial
-from typing import Any, Final, Self
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-from phiscan.config import NotifyTable, require
+from phiscan.config import NotifyTable
 from phiscan.crawl.location import LOOPBACK
+from phiscan.errors import origin
 
 TIMEOUT_S: Final = 20.0
 _MAIL_TIMEOUT_S: Final = 30.0  # many servers keep a sender waiting on purpose
@@ -31,44 +32,15 @@ _SERVER_ERROR: Final = 500  # status of HTTP from which another attempt may succ
 _TRIED_AGAIN: Final = {408, 429}  # time-out of the request, too many requests
 _REFUSED: Final = 500  # reply of a mail server from which it refuses for good
 SYSLOG_PORTS: Final = {"syslog+tls": 6514, "syslog+tcp": 601, "syslog+udp": 514}
-TLS: Final = ("starttls", "tls", "none")
-_MAX_PORT: Final = 65535
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """Recipients, and the server and sender of ``[notify]``."""
+    """Server and sender of ``[notify]``, and the recipients."""
 
     table: NotifyTable
     to: tuple[str, ...] = ()
     password: str = field(default="", repr=False)
-
-    def checked(self, where: str = "") -> Self:
-        """Return it if it is valid; ``where``: the table of its fields.
-
-        Raises:
-            ConfigError: names the field of phiscan.toml, and what was expected.
-        """
-        table = self.table
-        addresses = [("mail_from", table.mail_from), *(("mail_to", address) for address in self.to)]
-        expected = "an address such as privacy@hospital.example"
-        is_open = table.smtp_tls == "none" and table.smtp_host not in LOOPBACK
-        require(
-            where,
-            [
-                ("smtp_host", bool(table.smtp_host), "the name of the mail server"),
-                ("smtp_port", 0 < table.smtp_port <= _MAX_PORT, f"1 to {_MAX_PORT}"),
-                *((name, one.count("@") == 1 and one.split() == [one], expected) for name, one in addresses),
-                ("smtp_tls", table.smtp_tls in TLS, f"one of {', '.join(TLS)}"),
-                ("smtp_tls", not is_open, "starttls or tls; none is for a server on this machine"),
-                (
-                    "smtp_password_file",
-                    bool(self.password or not table.smtp_user),
-                    "the password of smtp_user",
-                ),
-            ],
-        )
-        return self
 
     def send(self, subject: str, text: str) -> None:
         """Send a text.
@@ -126,6 +98,8 @@ class Webhook:
         except urllib.error.HTTPError as error:
             error.close()
             raise
+        except urllib.error.URLError as error:
+            raise (error.reason if isinstance(error.reason, OSError) else error) from None
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -213,8 +187,13 @@ def is_permanent(error: OSError) -> bool:
     """Return whether another attempt would fail, too: the receiver refuses, or is not the expected one."""
     if isinstance(error, urllib.error.HTTPError):
         return error.code < _SERVER_ERROR and error.code not in _TRIED_AGAIN
-    if getattr(error, "smtp_code", 0) >= _REFUSED:  # of an error of smtplib
-        return True
-    return isinstance(getattr(error, "reason", None), ssl.SSLError) or isinstance(
-        error, ssl.SSLCertVerificationError
-    )
+    return isinstance(error, ssl.SSLCertVerificationError) or getattr(error, "smtp_code", 0) >= _REFUSED
+
+
+def problem_of(error: Exception) -> str:
+    """Say why a message was not sent, without an address, a secret or what a server answered."""
+    if isinstance(error, urllib.error.HTTPError):
+        return f"refused with status {error.code}"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return "its certificate is not trusted"
+    return f"could not be sent ({origin(error)})"

@@ -26,7 +26,7 @@ from phiscan.cli.queue.explain import ITEM_FIELDS, detail_json, explain, item_li
 from phiscan.config import Config
 from phiscan.errors import InputError
 from phiscan.model import EntityType, FileResult, Outcome, Referral, Verdict
-from phiscan.monitoring.events import EVENTS, NO_IDS
+from phiscan.monitoring.events import EVENTS
 from phiscan.review.store import FileRecord, Store
 from phiscan.review.worklist.model import WorkFilter, cell, record_json
 from phiscan.visible import safe_cell, visible
@@ -164,7 +164,7 @@ def print_events(rows: Iterable[FileRecord], form: str) -> None:
     """Print the events (``ocsf`` or ``cef``) of files that were referred."""
     now = datetime.now(UTC)
     for row in rows:
-        click.echo(EVENTS[form](row, now, NO_IDS))
+        click.echo(EVENTS[form](row, now))
 
 
 def read_filter(given: Mapping[str, str | None]) -> WorkFilter | None:

@@ -297,9 +297,9 @@ def _sarif_unread(row: FileRecord) -> list[dict[str, Any]]:
 
 def _print_events(run: ScanRun, store: Store, *, form: str) -> None:
     from phiscan.cli.queue.command import print_events  # noqa: PLC0415 (few scans are printed so)
-    from phiscan.monitoring.events import EVENTS, NO_IDS  # noqa: PLC0415 (as above)
+    from phiscan.monitoring.events import EVENTS  # noqa: PLC0415 (as above)
 
-    click.echo(EVENTS[form](run.summary, datetime.now(UTC), NO_IDS))
+    click.echo(EVENTS[form](run.summary, datetime.now(UTC)))
     print_events((row for row in store.rows(run.summary.scan) if row.referral == Referral.REFERRED), form)
 
 

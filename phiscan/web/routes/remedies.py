@@ -18,7 +18,7 @@ from phiscan.config import Config
 from phiscan.errors import InputError, origin
 from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext, lazy_ngettext
-from phiscan.monitoring.notices import read_owner_mail
+from phiscan.monitoring.notices import mail_of
 from phiscan.monitoring.senders import Mail
 from phiscan.report.words import EXPOSURES
 from phiscan.review.decisions.incidents import Task, TaskState
@@ -286,7 +286,7 @@ def send_digest(store: Store, mail: Mail, row: OwnerRow, link: str, *, by: str, 
         raise InputError(_("Not sent: no file of this owner is to be seen to."))
     store.desk.write_owner("reminder", row.name, by=by, now=now)
     try:
-        replace(mail, to=(row.address,)).checked().send(str(SUBJECT), digest(row, link))
+        replace(mail, to=(row.address,)).send(str(SUBJECT), digest(row, link))
     except OSError as error:
         _log.warning("e-mail to an owner was not sent", origin=origin(error))
         problem = _("Not sent: the mail server cannot be reached, or refused it. The attempt is in the log.")
@@ -295,10 +295,9 @@ def send_digest(store: Store, mail: Mail, row: OwnerRow, link: str, *, by: str, 
 
 
 def _mail(config: Config) -> Mail:
-    mail = read_owner_mail(config)
-    if mail is None:
+    if not (config.notify.smtp_host and config.notify.mail_from):
         raise InputError(_("Not sent: no mail server is set up ([notify] smtp_host of phiscan.toml)."))
-    return mail
+    return mail_of(config, ())
 
 
 @routes.page("GET", "/owners", needs=Permission.EDIT_INCIDENT)
@@ -331,7 +330,7 @@ def mail(ctx: Ctx, owner: Text, to: Text) -> Response:
     server, wanted = _mail(ctx.desk.config), owner.casefold()
     rows = [one for one in owner_rows(ctx.desk.store, ctx.now) if one.name.casefold() == wanted and owner]
     row = replace(rows[0], address=to) if rows else OwnerRow(owner, 0, (), 0, {}, 0, to, None)
-    if row.open and is_same_domain(to, server.sender):
+    if row.open and is_same_domain(to, server.table.mail_from):
         ctx.work.write_owner("address", owner, to, **ctx.by)
     send_digest(ctx.desk.store, server, row, f"{ctx.desk.settings.own_url}/mine", **ctx.by)
     return RedirectResponse("/owners?said=mailed", 303)
