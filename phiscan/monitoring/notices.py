@@ -21,17 +21,13 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from phiscan.config import Config, require
-from phiscan.crawl.credentials import read_private
-from phiscan.crawl.location import LOOPBACK
-from phiscan.monitoring.receivers import Receiver, read_receivers
-from phiscan.monitoring.senders import Mail, Webhook, is_protected, problem_of, retried
+from phiscan.monitoring.receivers import Receiver, mail_of, read_receivers, webhook_of
+from phiscan.monitoring.senders import Mail, Webhook, problem_of, retried
 from phiscan.review.store import ScanSummary, Store
 from phiscan.store.identity import load_key
 from phiscan.store.tables import audit_head
 
 WHEN: Final = ("always", "attention")
-TLS: Final = ("starttls", "tls", "none")
-SMTP_PASSWORD: Final = "PHISCAN_SMTP_PASSWORD"  # noqa: S105 (the name of a variable)
 COMMAND_TIMEOUT_S: Final = 30
 
 
@@ -156,51 +152,7 @@ def read_notices(config: Config) -> Notices:
     return Notices(
         config,
         mail_of(config, notify.mail_to) if notify.mail_to else None,
-        _webhook(config) if notify.webhook_url else None,
+        webhook_of(config) if notify.webhook_url else None,
         mail_of(config, heads.mail_to) if heads.mail_to else None,
-        read_receivers(config, partial(mail_of, config)),
+        read_receivers(config),
     )
-
-
-def mail_of(config: Config, to: tuple[str, ...]) -> Mail:
-    """Return what sends to these addresses by the server of ``[notify]``.
-
-    Raises:
-        ConfigError: names the field, and what was expected.
-    """
-    table, where, password = config.notify, f"{config.source}: notify.", os.environ.get(SMTP_PASSWORD, "")
-    if table.smtp_password_file:
-        password = _secret(config, "smtp_password_file")
-    addresses = [("mail_from", table.mail_from), *(("mail_to", address) for address in to)]
-    expected = "an address such as privacy@hospital.example"
-    is_open = table.smtp_tls == "none" and table.smtp_host not in LOOPBACK
-    require(
-        where,
-        [
-            ("smtp_host", bool(table.smtp_host), "the name of the mail server"),
-            ("smtp_port", 0 < table.smtp_port < 65_536, "1 to 65535"),  # noqa: PLR2004
-            *((name, one.count("@") == 1 and one.split() == [one], expected) for name, one in addresses),
-            ("smtp_tls", table.smtp_tls in TLS, f"one of {', '.join(TLS)}"),
-            ("smtp_tls", not is_open, "starttls or tls; none is for a server on this machine"),
-            ("smtp_password_file", bool(password or not table.smtp_user), "the password of smtp_user"),
-        ],
-    )
-    return Mail(table, to, password)
-
-
-def _webhook(config: Config) -> Webhook:
-    table = config.notify
-    checks = [
-        ("webhook_secret_file", bool(table.webhook_secret_file), "a file with the secret of signatures"),
-        ("webhook_url", is_protected(table.webhook_url), "an https address, without a user in it"),
-    ]
-    require(f"{config.source}: notify.", checks)
-    return Webhook(table.webhook_url, _secret(config, "webhook_secret_file"), table.webhook_ca_file)
-
-
-def _secret(config: Config, field: str) -> str:
-    """Return the secret in the file of a field of ``[notify]``, of any mode as those of containers have."""
-    path, where = getattr(config.notify, field), f"{config.source}: notify.{field}"
-    secret = read_private(path, where, any_mode=True).strip()
-    require(where, [(f": {path}", bool(secret), "a secret; it is empty")])
-    return secret

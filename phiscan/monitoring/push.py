@@ -17,13 +17,14 @@ from typing import Any, Final
 from phiscan.errors import InputError
 from phiscan.monitoring.events import EVENTS
 from phiscan.monitoring.outbox import note_sent, pending
-from phiscan.monitoring.receivers import Event, Receiver
+from phiscan.monitoring.receivers import Receiver
 from phiscan.monitoring.senders import problem_of, retried
 from phiscan.review.decisions.incidents import Incident
 from phiscan.review.store import FileRecord, Store
 from phiscan.schedule.running import only_one
 from phiscan.store.identity import Key, keyed_hashes
 
+_BATCH: Final = 100  # events; a ticket is a message of its own
 AFTER_SCAN_S: Final = 60.0  # for one receiver that takes everything; the rest goes at the next run
 _EVENT, _FILE = "PUSHED_EVENT", "PUSHED_FILE"  # types of the keyed hashes
 
@@ -64,10 +65,10 @@ def push(
             with only_one(home, "push", "another program of this home is sending"):
                 for kind in receiver.kinds:
                     while clock() < until and (
-                        items := pending(store, receiver.name, kind, receiver.n_batch)
+                        items := pending(store, receiver.name, kind, 1 if receiver.template else _BATCH)
                     ):
-                        events = [_event(receiver, kind, one, read(), key, store, now) for one, read in items]
-                        retried(receiver.send, events, sleep=sleep, clock=clock)
+                        texts = dict(_event(receiver, kind, *item, key, store, now) for item in items)
+                        retried(receiver.send, kind, texts, now, sleep=sleep, clock=clock)
                         note_sent(store, receiver.name, kind, [item for item, _ in items], now)
                         sent[kind] += len(items)
         except Exception as error:  # noqa: BLE001 (a server's message may quote data)
@@ -90,8 +91,10 @@ def failures(pushed: Iterable[Pushed]) -> Iterator[str]:
 
 
 def _event(  # noqa: PLR0917 (what an event is made of)
-    receiver: Receiver, kind: str, item: str, found: Any, key: Key, store: Store, now: datetime
-) -> Event:
+    receiver: Receiver, kind: str, item: str, read: Callable[[], Any], key: Key, store: Store, now: datetime
+) -> tuple[str, str]:
+    """Return the id of an event or ticket, the same each time that it is sent, and its text."""
+    found = read()
     is_file, link = isinstance(found, FileRecord), receiver.link
     place = f"{found.root.rstrip('/')}/{found.path}" if is_file else ""
     event_uid, file_uid = keyed_hashes(key, [(_EVENT, f"{kind}/{item}"), (_FILE, place)])
@@ -107,7 +110,7 @@ def _event(  # noqa: PLR0917 (what an event is made of)
         text = receiver.ticket({**_about_file(found), "link": link and f"{link}/items/{found.file_id}"})
     else:
         text = EVENTS[receiver.table.form](found, now, uid, file_uid[:32] if is_file else "")
-    return Event(uid, kind, now, text)
+    return uid, text
 
 
 def _about_file(row: FileRecord) -> dict[str, str | int]:

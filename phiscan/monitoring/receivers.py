@@ -1,4 +1,4 @@
-"""Receivers of events and tickets, ``[[push]]`` of phiscan.toml; each takes one batch at a time or fails."""
+"""Receivers in phiscan.toml: of events and tickets, ``[[push]]``, and of notices, ``[notify]``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import re
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -31,22 +31,13 @@ TICKET_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 """What a ticket can be about, and the variables of its template."""
 _NAMES: Final = ("root", "path")  # variables that need ``paths``
 _NUMBERS: Final = ("incident", "file_id", "files", "people")
+TLS: Final = ("starttls", "tls", "none")
 _PRIORITY: Final = 13 * 8 + 5  # of syslog: facility log audit, severity notice
 _MAX_TEMPLATE_CHARS: Final = 65_536
 _SAMPLE: Final = 'a"\\'  # breaks JSON where it is not in a text
 _PLACES: Final = (
     "syslog+tls://HOST:PORT, syslog+tcp://, syslog+udp://, hec+https://, https:// or mailto:ADDRESS"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event, or a ticket as ``template`` made it; ``uid`` is the same each time that it is sent."""
-
-    uid: str
-    kind: str
-    time: datetime
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,63 +51,53 @@ class Receiver:
     template: str = ""
     link: str = ""  # address of the desk
 
-    @property
-    def n_batch(self) -> int:
-        """The most that is sent at once: one ticket, each of them one message, or many events."""
-        return 1 if self.template else 100
-
-    def send(self, events: Sequence[Event]) -> None:
-        """Send a batch in one attempt.
+    def send(self, kind: str, texts: Mapping[str, str], now: datetime) -> None:
+        """Send a batch of events of one kind, or a ticket, in one attempt; ``texts``: id -> text.
 
         Raises:
             OSError: it cannot be reached or trusted, or refuses.
         """
-        if isinstance(self.sender, Mail):
-            head, _, text = events[0].text.partition("\n")
+        if isinstance(self.sender, Webhook):
+            self.sender.send(
+                self._body(texts.values(), now), sha256(" ".join(texts).encode()).hexdigest()[:32]
+            )
+        elif isinstance(self.sender, Mail):
+            head, _, text = next(iter(texts.values())).partition("\n")
             self.sender.send(head.removeprefix("Subject:").strip(), text.lstrip("\n"))
-        elif isinstance(self.sender, Syslog):
-            self.sender.send([_syslog_line(one) for one in events])
         else:
-            delivery = sha256(" ".join(one.uid for one in events).encode()).hexdigest()[:32]
-            self.sender.send(events[0].text if self.template else self._body(events), delivery)
+            host = re.sub(r"[^!-~]", "-", socket.gethostname())[:255] or "-"
+            head = f"<{_PRIORITY}>1 {now.isoformat(timespec='milliseconds')} {host} phiscan - {kind} - "
+            self.sender.send([f"{head}{text}".encode() for text in texts.values()])
 
-    def _body(self, events: Sequence[Event]) -> str:
-        form = self.table.form
-        texts = [one.text if form == "ocsf" else json.dumps(one.text) for one in events]
+    def _body(self, texts: Iterable[str], now: datetime) -> str:
+        if self.template:
+            return "".join(texts)
+        events = texts if self.table.form == "ocsf" else map(json.dumps, texts)
         if not self.table.to.startswith("hec+"):
-            return f'{{"events":[{",".join(texts)}]}}'
-        head = f'"source":"phiscan","sourcetype":"phiscan:{form}"'
-        stamped = zip((one.time.timestamp() for one in events), texts, strict=True)
-        return "".join(f'{{"time":{stamp:.3f},{head},"event":{text}}}' for stamp, text in stamped)
+            return f'{{"events":[{",".join(events)}]}}'
+        head = f'"time":{now.timestamp():.3f},"source":"phiscan","sourcetype":"phiscan:{self.table.form}"'
+        return "".join(f'{{{head},"event":{event}}}' for event in events)
 
     def ticket(self, values: Mapping[str, str | int]) -> str:
         """Return the text of a ticket."""
         return _filled(self.template, values, is_json=not isinstance(self.sender, Mail))
 
 
-def _syslog_line(event: Event) -> bytes:
-    host = re.sub(r"[^!-~]", "-", socket.gethostname())[:255] or "-"
-    stamp = event.time.isoformat(timespec="milliseconds")
-    return f"<{_PRIORITY}>1 {stamp} {host} phiscan - {event.kind} - {event.text}".encode()
-
-
-def read_receivers(config: Config, mail_of: Callable[[tuple[str, ...]], Mail]) -> tuple[Receiver, ...]:
-    """Return the receivers of ``[[push]]``; ``mail_of`` maps addresses to the mail settings.
+def read_receivers(config: Config) -> tuple[Receiver, ...]:
+    """Return the receivers of ``[[push]]``.
 
     Raises:
         ConfigError: names the field or the line of a template, and what was expected.
     """
-    where, link = f"{config.source}: push", config.desk.public_url.rstrip("/")
-    found = [_receiver(one, f"{where}[{n}].", link, mail_of) for n, one in enumerate(config.push, 1)]
+    where = f"{config.source}: push"
+    found = [_receiver(config, one, f"{where}[{number}].") for number, one in enumerate(config.push, 1)]
     names = [one.name for one in found]
     for name in names:
         require(f"{where}: name ", [(name, names.count(name) == 1, "a name of its own for each receiver")])
     return tuple(found)
 
 
-def _receiver(
-    table: PushTable, where: str, link: str, mail_of: Callable[[tuple[str, ...]], Mail]
-) -> Receiver:
+def _receiver(config: Config, table: PushTable, where: str) -> Receiver:
     scheme, _, place = table.to.partition(":")
     is_mail, is_syslog, is_hec = scheme == "mailto", scheme in SYSLOG_PORTS, scheme.startswith("hec+")
     url = f"{'https' if is_syslog else scheme.removeprefix('hec+')}:{place}"
@@ -124,31 +105,30 @@ def _receiver(
     require(where, _checks(table, scheme, url, kinds))
     name = table.name or (table.to if is_mail else f"{scheme}://{urlsplit(url).netloc}")
     token = os.environ.get(f"PHISCAN_PUSH_{re.sub(r'[^A-Z0-9]+', '_', name.upper())}_TOKEN", "")
-    if table.token_file:
-        token = read_private(table.token_file, f"{where}token_file").strip()
-    secret = read_private(table.secret_file, f"{where}secret_file").strip() if table.secret_file else ""
-    is_known = bool(token) if is_hec else is_mail or is_syslog or bool(token or secret)
-    field = "token_file" if is_hec else "secret_file"
-    is_word = token.isascii() and len(token.split()) == bool(token)
-    require(
-        where,
-        [
-            ("name", name.isprintable(), "a name on one line"),
-            ("token_file", is_word, "one word"),
-            (field, is_known, "a file, mode 0600, by which the receiver knows the sender"),
-        ],
+    token = _secret(table.token_file, f"{where}token_file") or token
+    secret = _secret(table.secret_file, f"{where}secret_file")
+    field, is_known = (
+        ("token_file", token) if is_hec else ("secret_file", is_mail or is_syslog or token or secret)
     )
+    is_word = token.isascii() and not re.search(r"\s", token)
+    checks = [
+        ("name", name.isprintable(), "a name on one line"),
+        ("token_file", is_word, "one word"),
+        (field, bool(is_known), "a file, mode 0600, by which the receiver knows the sender"),
+    ]
+    require(where, checks)
+    link = config.desk.public_url.rstrip("/")
     template = _read_template(table, kinds[0], link, is_json=not is_mail) if table.template else ""
-    if is_hec and not urlsplit(url).path.strip("/"):
-        url = f"{url.rstrip('/')}/services/collector/event"
-    authorization = f"{'Splunk' if is_hec else 'Bearer'} {token}" if token else ""
-    sender: Mail | Syslog | Webhook = (
-        mail_of((place,))
-        if is_mail
-        else Syslog(table.to, table.ca_file)
-        if is_syslog
-        else Webhook(url, secret, table.ca_file, authorization)
-    )
+    sender: Mail | Syslog | Webhook
+    if is_mail:
+        sender = mail_of(config, (place,))
+    elif is_syslog:
+        sender = Syslog(table.to, table.ca_file)
+    else:
+        if is_hec and not urlsplit(url).path.strip("/"):
+            url = f"{url.rstrip('/')}/services/collector/event"
+        authorization = f"{'Splunk' if is_hec else 'Bearer'} {token}" if token else ""
+        sender = Webhook(url, secret, table.ca_file, authorization)
     return Receiver(name, table, kinds, sender, template, link)
 
 
@@ -210,3 +190,50 @@ def _filled(template: str, values: Mapping[str, str | int], *, is_json: bool) ->
     if is_json:
         texts = {name: json.dumps(value)[1:-1] for name, value in texts.items()}
     return Template(template).substitute(texts)
+
+
+def webhook_of(config: Config) -> Webhook:
+    """Return what sends to the webhook of ``[notify]``.
+
+    Raises:
+        ConfigError: names the field, and what was expected.
+    """
+    table, where = config.notify, f"{config.source}: notify."
+    secret = _secret(table.webhook_secret_file, f"{where}webhook_secret_file", any_mode=True)
+    checks = [
+        ("webhook_secret_file", bool(secret), "a file with the secret of signatures"),
+        ("webhook_url", is_protected(table.webhook_url), "an https address, without a user in it"),
+    ]
+    require(where, checks)
+    return Webhook(table.webhook_url, secret, table.webhook_ca_file)
+
+
+def mail_of(config: Config, to: tuple[str, ...]) -> Mail:
+    """Return what sends to these addresses by the server of ``[notify]``.
+
+    Raises:
+        ConfigError: names the field, and what was expected.
+    """
+    table, where = config.notify, f"{config.source}: notify."
+    password = _secret(table.smtp_password_file, f"{where}smtp_password_file", any_mode=True)
+    password = password or os.environ.get("PHISCAN_SMTP_PASSWORD", "")
+    addresses = [("mail_from", table.mail_from), *(("mail_to", address) for address in to)]
+    expected = "an address such as privacy@hospital.example"
+    is_open = table.smtp_tls == "none" and table.smtp_host not in LOOPBACK
+    checks = [
+        ("smtp_host", bool(table.smtp_host), "the name of the mail server"),
+        ("smtp_port", table.smtp_port in range(1, 65_536), "1 to 65535"),
+        *((name, one.count("@") == 1 and one.split() == [one], expected) for name, one in addresses),
+        ("smtp_tls", table.smtp_tls in TLS, f"one of {', '.join(TLS)}"),
+        ("smtp_tls", not is_open, "starttls or tls; none is for a server on this machine"),
+        ("smtp_password_file", bool(password or not table.smtp_user), "the password of smtp_user"),
+    ]
+    require(where, checks)
+    return Mail(table, to, password)
+
+
+def _secret(path: str, where: str, *, any_mode: bool = False) -> str:
+    """Return the secret in a file; "" if none is named. Those of ``[notify]`` may have any mode."""
+    secret = read_private(path, where, any_mode=any_mode).strip() if path else ""
+    require(where, [(f": {path}", bool(secret or not path), "a secret; it is empty")])
+    return secret

@@ -173,14 +173,14 @@ def retried(
         OSError: the last failure.
     """
     until = clock() + PATIENCE_S
-    for pause_s in (*_PAUSES_S, None):
+    for pause_s in _PAUSES_S:
         try:
             return send(*message)
         except OSError as error:
-            if pause_s is None or is_permanent(error) or clock() >= until:
+            if is_permanent(error) or clock() >= until:
                 raise
         sleep(pause_s)
-    return None
+    return send(*message)
 
 
 def is_permanent(error: OSError) -> bool:

@@ -18,7 +18,7 @@ from phiscan.config import Config
 from phiscan.errors import InputError, origin
 from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext, lazy_ngettext
-from phiscan.monitoring.notices import mail_of
+from phiscan.monitoring.receivers import mail_of
 from phiscan.monitoring.senders import Mail
 from phiscan.report.words import EXPOSURES
 from phiscan.review.decisions.incidents import Task, TaskState
