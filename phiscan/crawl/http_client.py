@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from phiscan.config import SharesTable
-from phiscan.crawl.location import LOOPBACK
+from phiscan.crawl.location import is_protected
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.errors import InputError, PhiscanError
 from phiscan.model import FailReason
@@ -180,8 +180,7 @@ def require_protected(url: str) -> None:
     Raises:
         RefusedError: it is not.
     """
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
+    if not is_protected(url):
         raise RefusedError(FailReason.IO_ERROR, "the connection would not be encrypted; expected https")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from phiscan.errors import InputError
 
@@ -36,6 +37,16 @@ def is_url(root: str | bytes) -> bool:
     """
     text = root if isinstance(root, str) else root.decode("utf-8", "surrogateescape")
     return _URL.match(text) is not None
+
+
+def is_protected(url: str) -> bool:
+    """Return whether a URL is an https address, or one of this machine, without a user in it."""
+    try:
+        parts = urlsplit(url)
+        is_named = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
+    except ValueError:  # brackets that do not close, a port that is none
+        return False
+    return is_named and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK))
 
 
 def parse_url(url: str) -> Location:

@@ -14,7 +14,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from phiscan.errors import InputError
 from phiscan.monitoring.events import EVENTS
 from phiscan.monitoring.outbox import note_sent, pending
 from phiscan.monitoring.receivers import Receiver
@@ -72,7 +71,7 @@ def push(
                         note_sent(store, receiver.name, kind, [item for item, _ in items], now)
                         sent[kind] += len(items)
         except Exception as error:  # noqa: BLE001 (a server's message may quote data)
-            problem = str(error) if isinstance(error, InputError) else problem_of(error)
+            problem = problem_of(error)
         yield replace(waiting(store, receiver), sent=sent, problem=problem)
 
 

@@ -10,17 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from pathlib import Path
 from string import Template
 from typing import Final
 from urllib.parse import urlsplit
 
 from phiscan.config import Config, PushTable, require
 from phiscan.crawl.credentials import read_private
-from phiscan.crawl.location import LOOPBACK
+from phiscan.crawl.location import LOOPBACK, is_protected
 from phiscan.errors import ConfigError
 from phiscan.monitoring.events import EVENTS
-from phiscan.monitoring.senders import SYSLOG_PORTS, Mail, Syslog, Webhook, is_protected
+from phiscan.monitoring.senders import SYSLOG_PORTS, Mail, Syslog, Webhook
 from phiscan.visible import visible
 
 EVENT_KINDS: Final = ("findings", "decisions", "scans")
@@ -33,7 +32,6 @@ _NAMES: Final = ("root", "path")  # variables that need ``paths``
 _NUMBERS: Final = ("incident", "file_id", "files", "people")
 TLS: Final = ("starttls", "tls", "none")
 _PRIORITY: Final = 13 * 8 + 5  # of syslog: facility log audit, severity notice
-_MAX_TEMPLATE_CHARS: Final = 65_536
 _SAMPLE: Final = 'a"\\'  # breaks JSON where it is not in a text
 _PLACES: Final = (
     "syslog+tls://HOST:PORT, syslog+tcp://, syslog+udp://, hec+https://, https:// or mailto:ADDRESS"
@@ -58,9 +56,8 @@ class Receiver:
             OSError: it cannot be reached or trusted, or refuses.
         """
         if isinstance(self.sender, Webhook):
-            self.sender.send(
-                self._body(texts.values(), now), sha256(" ".join(texts).encode()).hexdigest()[:32]
-            )
+            delivery = sha256(" ".join(texts).encode()).hexdigest()[:32]
+            self.sender.send(self._body(texts.values(), now), delivery)
         elif isinstance(self.sender, Mail):
             head, _, text = next(iter(texts.values())).partition("\n")
             self.sender.send(head.removeprefix("Subject:").strip(), text.lstrip("\n"))
@@ -107,14 +104,12 @@ def _receiver(config: Config, table: PushTable, where: str) -> Receiver:
     token = os.environ.get(f"PHISCAN_PUSH_{re.sub(r'[^A-Z0-9]+', '_', name.upper())}_TOKEN", "")
     token = _secret(table.token_file, f"{where}token_file") or token
     secret = _secret(table.secret_file, f"{where}secret_file")
-    field, is_known = (
-        ("token_file", token) if is_hec else ("secret_file", is_mail or is_syslog or token or secret)
-    )
-    is_word = token.isascii() and not re.search(r"\s", token)
+    is_known = bool(token or is_mail or is_syslog or (secret and not is_hec))
+    sender_known = "a file, mode 0600, by which the receiver knows the sender"
     checks = [
         ("name", name.isprintable(), "a name on one line"),
-        ("token_file", is_word, "one word"),
-        (field, bool(is_known), "a file, mode 0600, by which the receiver knows the sender"),
+        ("token_file", token.isascii() and not re.search(r"\s", token), "one word"),
+        ("token_file" if is_hec else "secret_file", is_known, sender_known),
     ]
     require(where, checks)
     link = config.desk.public_url.rstrip("/")
@@ -156,12 +151,8 @@ def _read_template(table: PushTable, kind: str, link: str, *, is_json: bool) -> 
     Raises:
         ConfigError: names the file and the line, and what was expected.
     """
-    path, known = Path(table.template), TICKET_KINDS[kind]
-    try:
-        text = path.read_text(encoding="utf-8")[:_MAX_TEMPLATE_CHARS]
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{path}: cannot be read ({type(error).__name__})"
-        raise ConfigError(message) from None
+    path, known = table.template, TICKET_KINDS[kind]
+    text = read_private(path, "template", any_mode=True)
     names = f"one of {', '.join('$' + one for one in known)}; $$ for a dollar sign"
     for number, line in enumerate(text.splitlines(), 1):
         for match in Template.pattern.finditer(line):

@@ -21,11 +21,11 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from phiscan.config import NotifyTable
-from phiscan.crawl.location import LOOPBACK
-from phiscan.errors import origin
+from phiscan.crawl.http_client import tls_context
+from phiscan.errors import InputError, origin
 
-TIMEOUT_S: Final = 20.0
-_MAIL_TIMEOUT_S: Final = 30.0  # many servers keep a sender waiting on purpose
+TIMEOUT_S: Final = 10.0
+MAIL_TIMEOUT_S: Final = 30.0  # many servers keep a sender waiting on purpose
 PATIENCE_S: Final = 8.0  # after which a receiver that fails is left until the next time
 _PAUSES_S: Final = (1.0, 2.0, 4.0)
 _SERVER_ERROR: Final = 500  # status of HTTP from which another attempt may succeed
@@ -50,14 +50,14 @@ class Mail:
         """
         import smtplib  # noqa: PLC0415 (most scans send no mail)
 
-        message = EmailMessage()
-        message["From"], message["To"] = self.table.mail_from, ", ".join(self.to)
+        table, message = self.table, EmailMessage()
+        message["From"], message["To"] = table.mail_from, ", ".join(self.to)
         message["Subject"] = subject
         message.set_content(text)
-        table, context = self.table, _context(self.table.smtp_ca_file)
+        context = tls_context(table.smtp_ca_file, "e-mail")
         is_tls = table.smtp_tls == "tls"
         connect = partial(smtplib.SMTP_SSL, context=context) if is_tls else smtplib.SMTP
-        with connect(table.smtp_host, table.smtp_port, timeout=_MAIL_TIMEOUT_S) as server:
+        with connect(table.smtp_host, table.smtp_port, timeout=MAIL_TIMEOUT_S) as server:
             if table.smtp_tls == "starttls":
                 server.starttls(context=context)
             if table.smtp_user:
@@ -90,7 +90,7 @@ class Webhook:
             headers["X-Phiscan-Signature"] = f"sha256={signature}"
         if self.authorization:
             headers["Authorization"] = self.authorization
-        https = urllib.request.HTTPSHandler(context=_context(self.ca_file))
+        https = urllib.request.HTTPSHandler(context=tls_context(self.ca_file, "webhook"))
         # ``is_protected`` allows https, and http on this machine
         request = urllib.request.Request(self.url, body, headers, method="POST")  # noqa: S310
         try:
@@ -130,7 +130,11 @@ class Syslog:
             return
         with socket.create_connection((host, port), TIMEOUT_S) as plain:
             is_tls = parts.scheme == "syslog+tls"
-            wrapped = _context(self.ca_file).wrap_socket(plain, server_hostname=host) if is_tls else plain
+            wrapped = (
+                tls_context(self.ca_file, "syslog").wrap_socket(plain, server_hostname=host)
+                if is_tls
+                else plain
+            )
             with wrapped as connection:
                 connection.sendall(b"".join(b"%d %b" % (len(line), line) for line in lines))
                 try:
@@ -145,20 +149,6 @@ class Syslog:
                 except OSError as error:
                     if error.errno:  # a reset says that not everything was read; 0: TLS ended without a word
                         raise
-
-
-def _context(ca_file: str) -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=ca_file or None)
-
-
-def is_protected(url: str) -> bool:
-    """Return whether a URL is an https address, or one of this machine, without a user in it."""
-    try:
-        parts = urlsplit(url)
-        is_named = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
-    except ValueError:  # brackets that do not close, a port that is none
-        return False
-    return is_named and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK))
 
 
 def retried(
@@ -192,6 +182,8 @@ def is_permanent(error: OSError) -> bool:
 
 def problem_of(error: Exception) -> str:
     """Say why a message was not sent, without an address, a secret or what a server answered."""
+    if isinstance(error, InputError):
+        return str(error)
     if isinstance(error, urllib.error.HTTPError):
         return f"refused with status {error.code}"
     if isinstance(error, ssl.SSLCertVerificationError):

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phiscan.config import Config, OidcTable
+from phiscan.crawl.location import is_protected
 from phiscan.errors import ConfigError, PhiscanError, origin
-from phiscan.monitoring.senders import is_protected
 from phiscan.review.accounts.sign_in import Flow, Identity
 from phiscan.store.tables.users import Role
 
