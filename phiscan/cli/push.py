@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import click
@@ -38,12 +37,11 @@ def push(obj: str | None, dry_run: bool) -> Answer:
         else:
             key = load_key(config.key_file)
             done = list(push(store, receivers, key, home=config.home, now=datetime.now(UTC)))
-    lines = [_line(one.receiver, one.waiting if dry_run else one.sent, dry_run=dry_run) for one in done]
+    lines = []
+    for one in done:
+        counts = one.waiting if dry_run else one.sent
+        named = ", ".join(f"{n:,} {kind}" for kind, n in counts.items() if n) or "nothing"
+        lines.append(f"{one.receiver}: {named} {'waiting' if dry_run else 'sent'}")
     lines += [] if dry_run else failures(done)
     is_left = not dry_run and any(one.waiting or one.problem for one in done)
     return {"receivers": [one.to_json() for one in done]}, lines, EXIT_STOPPED if is_left else 0
-
-
-def _line(receiver: str, counts: Mapping[str, int], *, dry_run: bool) -> str:
-    named = ", ".join(f"{n:,} {kind}" for kind, n in counts.items() if n)
-    return f"{receiver}: {named or 'nothing'} {'waiting' if dry_run else 'sent'}"

@@ -18,6 +18,7 @@ _ID = r"([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})"
 _ATTRIBUTE = re.compile(rf"MSIP_Label_{_ID}_(Enabled|Name)(?:: *([^\n]*)|=([^;\n]*))")
 _FIELDS = re.compile(r"^(?:MSIP_Label_|msip_labels:).*", re.MULTILINE | re.IGNORECASE)
 _NAME = re.compile(r"[^\W\d_](?!.*\d{4})[\w &()/+.,:;'\u2019\u2013\\-]{0,79}")
+_ENABLED = ("Enabled", "true")
 _YES = {"1", "true"}
 MOST_LABELS = 8  # of a file; an organization gives one
 LABEL_LIST = "docmetadata/labelinfo.xml"  # part of an office document, in lower case
@@ -35,16 +36,14 @@ def labels_in(texts: Iterable[str]) -> tuple[Label, ...]:
     >>> labels_in([f"{one}_Enabled: false", f"Title: {one}_Enabled: true"])
     ()
     """
-    enabled, names = dict[str, bool](), dict[str, str]()
-    for line in (line for text in texts for line in _FIELDS.findall(text)):
-        for number, attribute, property_value, header_value in _ATTRIBUTE.findall(line):
-            value = (property_value or header_value).strip()
-            if attribute == "Name":
-                names[number.lower()] = value
-            else:
-                enabled[number.lower()] = value.lower() == "true"
-    found = sorted(number for number, is_enabled in enabled.items() if is_enabled)
-    return tuple((number, label_name(names.get(number, ""))) for number in found[:MOST_LABELS])
+    found = {
+        (number.lower(), attribute): (property_value or header_value).strip()
+        for text in texts
+        for line in _FIELDS.findall(text)
+        for number, attribute, property_value, header_value in _ATTRIBUTE.findall(line)
+    }
+    enabled = sorted(number for (number, what), value in found.items() if (what, value.lower()) == _ENABLED)
+    return tuple((number, label_name(found.get((number, "Name"), ""))) for number in enabled[:MOST_LABELS])
 
 
 def label_name(name: str) -> str:

@@ -22,7 +22,6 @@ from phiscan.visible import json_text, visible
 SCHEMA: Final = "1.4.0"
 _PRODUCT: Final = {"name": "phiscan", "vendor_name": "phiscan", "version": __version__}
 _STATUS: Final = {None: (1, "New"), Verdict.NOT_PHI: (3, "Suppressed")}  # else under review
-_ACTIVITY: Final = {True: (1, "Create"), False: (2, "Update")}  # no verdict yet, or one
 _SCAN_ACTIVITY: Final = {"complete": (2, "Completed"), "stopped": (3, "Cancelled")}  # else begun
 
 
@@ -90,7 +89,7 @@ def ocsf(found: FileRecord | ScanSummary, now: datetime, uid: str = "", file_uid
             "Findings",
             _about_file(found, file_uid),
         )
-        activity = _ACTIVITY[found.verdict is None]
+        activity = (1, "Create") if found.verdict is None else (2, "Update")
     return {
         "class_uid": number,
         "class_name": name,
