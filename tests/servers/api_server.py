@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.message import Message
-from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
@@ -69,7 +68,7 @@ class ApiServer:
         self.failures: list[BaseException] = []
         self.lock = threading.RLock()
         self.ca_file = ""
-        self.is_down = False  # whether connections are closed without an answer
+        self.is_stopped = False
         self._faults: list[_Fault] = []
         self._breaks: list[int] = []
         context = None
@@ -98,7 +97,7 @@ class ApiServer:
                 server.shutdown()
                 thread.join()
                 server.server_close()
-            self.is_down = True  # for connections that are still open
+            self.is_stopped = True
         if self.failures:
             raise self.failures[0]
 
@@ -165,7 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def _serve(self) -> None:
-        if self.server.service.is_down:
+        if self.server.service.is_stopped:  # and the connection still open
             self.close_connection = True
             return
         url = urlsplit(self.path)
@@ -198,11 +197,6 @@ def _single(query: str) -> dict[str, str]:
 def json_answer(status: int, payload: object, **headers: str) -> Answer:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Answer(status, json.dumps(payload).encode(), {"Content-Type": "application/json", **named})
-
-
-def http_date(in_s: float) -> str:
-    """Return the time in that many seconds, as Retry-After may give it (RFC 9110, 10.2.3)."""
-    return formatdate(datetime.now(UTC).timestamp() + in_s, usegmt=True)
 
 
 def ranged(data: bytes, asked: str | None) -> Answer:

@@ -1,7 +1,7 @@
 """Drives of the fake Microsoft 365, which tests change, and what a delta query reports of them.
 
 Each resource is shown as https://learn.microsoft.com/graph documents it (resources/driveitem, permission,
-sharinglink, sharepointidentityset, shared, deleted, drive, site).
+sharinglink, sharepointidentityset, deleted, drive, site).
 """
 
 import base64
@@ -18,7 +18,6 @@ from urllib.parse import quote
 _START = datetime(2026, 1, 1)  # noqa: DTZ001 (shown as UTC)
 _clock = itertools.count()
 _numbers = itertools.count()
-_SCOPES = ("anonymous", "organization", "users")
 
 
 def guid(name: str) -> str:
@@ -44,10 +43,10 @@ class Feed(Protocol):
     sequence: int
     always: tuple[str, ...]  # properties that are returned whatever $select names
 
-    def changes(self, since: int, prefer: set[str]) -> list[Any]:
+    def changes(self, since: int) -> list[Any]:
         """Return what changed after a position; all that exists after 0."""
 
-    def shown_change(self, entry: Any, since: int, prefer: set[str]) -> dict[str, Any]: ...
+    def shown_change(self, entry: Any, prefer: set[str], /) -> dict[str, Any]: ...
 
 
 @dataclass(slots=True, eq=False)
@@ -60,12 +59,9 @@ class Item:
     content: bytes | None
     facets: dict[str, Any]
     created: str
-    by: dict[str, Any]
     modified: str = ""
     version: int = 1
-    content_version: int = 1
     changed: int = 0
-    shared_at: int = 0
     size: int = 0
     is_deleted: bool = False
     former: tuple[str, "Item | None"] | None = None
@@ -83,49 +79,44 @@ class Item:
 class Drive:
     """A library or a OneDrive.
 
-    ``repeats``: an item may be reported twice, first as it was before it was renamed or moved
-    (api/driveitem-delta: "You should use the last occurrence you see").
+    An item may be reported twice, first as it was before it was renamed or moved (api/driveitem-delta: "You
+    should use the last occurrence you see").
     """
 
     always: tuple[str, ...] = ()
 
-    def __init__(self, name: str, kind: str, owner: dict[str, Any], url: str) -> None:
+    def __init__(self, name: str, kind: str, owner: dict[str, Any]) -> None:
         self.id = opaque_id("b!")
-        self.name, self.kind, self.owner, self.url = name, kind, owner, url
+        self.name, self.kind, self.owner = name, kind, owner
         self.sequence = 0
-        self.repeats = True
-        self.gives_inherited_from = True  # resources/permission: some libraries do not
-        self.created = next_time()
         self.items: dict[str, Item] = {}
-        self.root = self._new("root", None, None, {"root": {}, "folder": {}}, owner)
+        self.root = self._new("root", None, None, {"root": {}, "folder": {}})
 
     # What tests change. A path starts below the root and has / between names.
 
-    def add(
-        self, path: str, content: bytes | None = b"x", *, by: dict[str, Any] | None = None, **facets: Any
-    ) -> Item:
+    def add(self, path: str, content: bytes | None = b"x", **facets: Any) -> Item:
         """Add a file and the folders above; with None as content and a facet something else."""
         above, _, name = path.strip("/").rpartition("/")
         parent = self.folder(above)
         if content is not None:
             facets = {"file": {"mimeType": "application/octet-stream"}, **facets}
-        return self._new(name, parent, content, facets, by or self.owner)
+        return self._new(name, parent, content, facets)
 
     def folder(self, path: str) -> Item:
         """Return a folder; it is added if it does not exist."""
         here = self.root
         for name in filter(None, path.split("/")):
             known = next((one for one in here.children.values() if one.name == name), None)
-            here = known or self._new(name, here, None, {"folder": {}}, self.owner)
+            here = known or self._new(name, here, None, {"folder": {}})
         return here
 
     def fill(self, n: int, *, per_folder: int = 1000) -> None:
         """Add n small files in folders."""
-        for start in range(0, n, per_folder):
-            folder = self.folder(f"folder {start // per_folder:05}")
-            for number in range(start, min(n, start + per_folder)):
-                facets = {"file": {"mimeType": "text/plain"}}
-                self._new(f"note {number:06}.txt", folder, b"note %d\n" % number, facets, self.owner)
+        for number in range(n):
+            if number % per_folder == 0:
+                folder = self.folder(f"folder {number // per_folder:05}")
+            facets = {"file": {"mimeType": "text/plain"}}
+            self._new(f"note {number:06}.txt", folder, b"note %d\n" % number, facets)
 
     def rename(self, item: Item, name: str) -> None:
         item.former = (item.name, item.parent)
@@ -143,7 +134,6 @@ class Drive:
     def replace(self, item: Item, content: bytes) -> None:
         self._grow(item, len(content) - item.size)
         item.content, item.size = content, len(content)
-        item.content_version += 1
         self._touch(item)
 
     def delete(self, item: Item) -> None:
@@ -155,17 +145,10 @@ class Drive:
         """Set the item's own permissions; its eTag stays, but delta reports it."""
         item.permissions = [{"id": opaque_id(""), **one} for one in permissions]
         self.sequence += 1
-        item.changed = item.shared_at = self.sequence
+        item.changed = self.sequence
 
-    def _new(
-        self,
-        name: str,
-        parent: Item | None,
-        content: bytes | None,
-        facets: dict[str, Any],
-        by: dict[str, Any],
-    ) -> Item:
-        item = Item(opaque_id("01"), name, parent, content, facets, next_time(), by, size=len(content or b""))
+    def _new(self, name: str, parent: Item | None, content: bytes | None, facets: dict[str, Any]) -> Item:
+        item = Item(opaque_id("01"), name, parent, content, facets, next_time(), size=len(content or b""))
         self.items[item.id] = item
         if parent is not None:
             parent.children[item.id] = item
@@ -198,57 +181,42 @@ class Drive:
     # What is shown.
 
     def shown(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "name": self.name,
-            "driveType": self.kind,
-            "owner": self.owner,
-            "createdDateTime": self.created,
-            "webUrl": self.url,
-        }
+        return {"id": self.id, "name": self.name, "driveType": self.kind, "owner": self.owner}
 
-    def changes(self, since: int, prefer: set[str]) -> list[Any]:
+    def changes(self, since: int) -> list[Any]:
         """Return the latest state of what changed, the latest change first, so that parents come last.
 
-        No order is documented ("the same item can show up anywhere"). Without deltaExcludeParent the folders
-        above come too. Renaming a folder does not report what is in it.
+        No order is documented ("the same item can show up anywhere"). The folders above come too, unless a
+        header asks for something else. Renaming a folder does not report what is in it.
         """
         found = [one for one in list(self.items.values()) if one.changed > since]
-        if since and "deltaExcludeParent" not in prefer:
+        if since:
             found += [parent for one in found for parent in one.ancestors]
             found = list({one.id: one for one in found}.values())
         found = [one for one in found if since or not one.is_deleted]
         found.sort(key=lambda one: -one.changed)
-        if not self.repeats:
-            return found
         renamed = [(one, one.former) for one in found if one.former and not one.is_deleted]
         return [*renamed, *found, *found[-1:]]
 
-    def shown_change(self, entry: Any, since: int, prefer: set[str]) -> dict[str, Any]:
-        """Show an item as delta does: no path; of a deleted one neither name nor cTag."""
+    def shown_change(self, entry: Any, _prefer: set[str]) -> dict[str, Any]:
+        """Show an item as delta does: no path; of a deleted one no name."""
         item, former = entry if isinstance(entry, tuple) else (entry, None)
-        shown = self.shown_item(item, prefer)
-        shown.pop("cTag", None)
-        shown["parentReference"].pop("path", None)
+        shown = self.shown_item(item)
+        del shown["parentReference"]["path"]
         if item.is_deleted:
-            return {name: value for name, value in shown.items() if name not in {"name", "webUrl"}} | {
-                "deleted": {"state": "deleted"}
-            }
-        if former is not None:
+            del shown["name"]
+            shown["deleted"] = {"state": "deleted"}
+        elif former is not None and former[1] is not None:
             shown["name"] = former[0]
-            if former[1] is not None:
-                shown["parentReference"]["id"] = former[1].id
-        if "deltashowsharingchanges" in prefer and item.shared_at > since:
-            shown["@microsoft.graph.sharedChanged"] = "True"
+            shown["parentReference"]["id"] = former[1].id
         return shown
 
-    def shown_item(self, item: Item, prefer: set[str] | frozenset[str] = frozenset()) -> dict[str, Any]:
+    def shown_item(self, item: Item) -> dict[str, Any]:
         reference = {"driveId": self.id, "driveType": self.kind}
-        above, name = "", ""
+        above = _quoted("".join(f"/{one.name}" for one in [*item.ancestors][-2::-1]))
+        reference["path"] = f"/drives/{self.id}/root:{above}"
         if item.parent is not None:
-            above = _quoted("".join(f"/{one.name}" for one in [*item.ancestors][-2::-1]))
-            name = f"/{quote(item.name)}"
-            reference |= {"id": item.parent.id, "path": f"/drives/{self.id}/root:{above}"}
+            reference["id"] = item.parent.id
         shown = {
             "id": item.id,
             "name": item.name,
@@ -256,39 +224,20 @@ class Drive:
             "eTag": f'"{{{item.id}}},{item.version}"',
             "createdDateTime": item.created,
             "lastModifiedDateTime": item.modified,
-            "createdBy": item.by,
-            "lastModifiedBy": item.by,
-            "webUrl": self.url + above + name,
+            "createdBy": self.owner,
+            "lastModifiedBy": self.owner,
             "parentReference": reference,
-            "fileSystemInfo": {"createdDateTime": item.created, "lastModifiedDateTime": item.modified},
             **item.facets,
         }
         if "folder" in item.facets:
             shown["folder"] = {"childCount": len(item.children)}
-        if item.content is not None:
-            shown["cTag"] = f'"c:{{{item.id}}},{item.content_version}"'
-        holders = [item] if "hierarchicalsharing" in prefer else [item, *item.ancestors]
-        scopes = {
-            one.get("link", {}).get("scope", "users") for holder in holders for one in holder.permissions
-        }
-        if scopes:
-            shown["shared"] = {"scope": min(scopes & set(_SCOPES) or {"users"}, key=_SCOPES.index)}
-        elif "hierarchicalsharing" in prefer and (item.parent is None or item.shared_at):
-            shown["shared"] = {}
         return shown
 
-    def permissions_of(self, item: Item) -> list[dict[str, Any]]:
+    @staticmethod
+    def permissions_of(item: Item) -> list[dict[str, Any]]:
         """Return the effective permissions: the item's own, and those of the folders above."""
-        found = list(item.permissions)
-        for above in item.ancestors:
-            origin = {
-                "driveId": self.id,
-                "id": above.id,
-                "path": f"/drives/{self.id}/root:/{quote(above.name)}",
-            }
-            inherited = {"inheritedFrom": origin} if self.gives_inherited_from else {}
-            found += [one | inherited for one in above.permissions]
-        return found
+        above = [one | {"inheritedFrom": {"id": two.id}} for two in item.ancestors for one in two.permissions]
+        return [*item.permissions, *above]
 
 
 # Permissions, as resources/permission shows them.

@@ -10,6 +10,7 @@ from typing import Any
 from tests.servers.microsoft365_drives import next_time, opaque_id
 
 IMMUTABLE = 'IdType="ImmutableId"'
+_ALWAYS = ("id", "@odata.type", "@odata.etag", "@removed")
 
 
 @dataclass(slots=True, eq=False)
@@ -40,41 +41,32 @@ class MailFolder:
     name: str
     parent: str
     changed: int
-    is_deleted: bool = False
     sequence: int = 0
     log: dict[str, tuple[int, str, Message]] = field(default_factory=dict)  # by immutable id
-    always: tuple[str, ...] = ("id", "@odata.type", "@odata.etag", "@removed")
+    always: tuple[str, ...] = _ALWAYS
 
     def record(self, message: Message, reason: str = "") -> None:
         self.sequence += 1
         self.log[message.immutable_id] = (self.sequence, reason, message)
 
-    @property
-    def messages(self) -> list[Message]:
-        return [message for _, reason, message in self.log.values() if not reason]
-
-    def changes(self, since: int, prefer: set[str]) -> list[Any]:
-        del prefer
+    def changes(self, since: int) -> list[Any]:
         entries = [(reason, message) for at, reason, message in list(self.log.values()) if at > since]
         return [one for one in entries if since or not one[0]]
 
-    def shown_change(self, entry: Any, since: int, prefer: set[str]) -> dict[str, Any]:
-        del since
+    @staticmethod
+    def shown_change(entry: Any, prefer: set[str]) -> dict[str, Any]:
         reason, message = entry
-        if not reason:
-            shown: dict[str, Any] = message.shown(prefer)
-            return shown
-        key = message.immutable_id if IMMUTABLE in prefer else message.id
-        return {"@odata.type": "#microsoft.graph.message", "id": key, "@removed": {"reason": reason}}
+        shown: dict[str, Any] = message.shown(prefer)
+        removed = {"@odata.type": shown["@odata.type"], "id": shown["id"], "@removed": {"reason": reason}}
+        return removed if reason else shown
 
 
 class Mailbox:
     """The folders of a user; a delta query of them reports all, whatever their depth."""
 
-    always: tuple[str, ...] = ("id", "@odata.type", "@removed")
+    always: tuple[str, ...] = _ALWAYS
 
-    def __init__(self, owner: str) -> None:
-        self.owner = owner
+    def __init__(self) -> None:
         self.sequence = 0
         self.folders: dict[str, MailFolder] = {}
         self.messages: dict[str, Message] = {}
@@ -91,28 +83,14 @@ class Mailbox:
         self.sequence += 1
         folder.name, folder.changed = name, self.sequence
 
-    def delete_folder(self, folder: MailFolder) -> None:
-        self.sequence += 1
-        folder.is_deleted, folder.changed = True, self.sequence
-        for message in folder.messages:
-            self.delete(message)
-
-    def add(self, content: bytes, folder: MailFolder | None = None, *, subject: str = "note") -> Message:
+    def add(self, content: bytes, folder: MailFolder | None = None) -> Message:
         folder = folder or self.inbox
-        sender = {"emailAddress": {"name": "A. Sender", "address": "sender@contoso.com"}}
-        at = next_time()
-        properties = {"subject": subject, "sender": sender, "from": sender, "isRead": False, "isDraft": False}
-        properties |= dict.fromkeys(("createdDateTime", "lastModifiedDateTime"), at)
-        properties |= dict.fromkeys(("receivedDateTime", "sentDateTime"), at)
-        properties |= {"hasAttachments": False, "internetMessageId": f"<{opaque_id('')}@contoso.com>"}
+        names = ("createdDateTime", "lastModifiedDateTime", "receivedDateTime", "sentDateTime")
+        properties: dict[str, Any] = {"isRead": False, **dict.fromkeys(names, next_time())}
         message = Message(opaque_id("AAkA"), opaque_id("AAMk"), content, folder, properties)
         self.messages[message.immutable_id] = message
         folder.record(message)
         return message
-
-    def fill(self, n: int) -> None:
-        for number in range(n):
-            self.add(b"Subject: note %d\r\n\r\nnote\r\n" % number, subject=f"note {number}")
 
     def update(self, message: Message, **properties: Any) -> None:
         message.version += 1
@@ -129,25 +107,13 @@ class Mailbox:
         message.folder.record(message, "deleted")
         del self.messages[message.immutable_id]
 
-    def find_folder(self, key: str) -> MailFolder | None:
-        """Return a folder by its id or a well-known name (resources/mailfolder)."""
-        folder = self.inbox if key.casefold() == "inbox" else self.folders.get(key)
-        return None if folder is None or folder.is_deleted else folder
-
     def find_message(self, key: str) -> Message | None:
-        found = self.messages.get(key)
-        return found or next((one for one in self.messages.values() if one.id == key), None)
+        return next((one for one in self.messages.values() if key in {one.id, one.immutable_id}), None)
 
-    def changes(self, since: int, prefer: set[str]) -> list[Any]:
-        del prefer
-        folders = [one for one in self.folders.values() if one.changed > since]
-        return [one for one in folders if since or not one.is_deleted]
+    def changes(self, since: int) -> list[Any]:
+        return [one for one in self.folders.values() if one.changed > since]
 
-    def shown_change(self, entry: Any, since: int, prefer: set[str]) -> dict[str, Any]:
-        del since, prefer
+    @staticmethod
+    def shown_change(entry: Any, _prefer: set[str]) -> dict[str, Any]:
         kind = {"@odata.type": "#microsoft.graph.mailFolder", "id": entry.id}
-        if entry.is_deleted:
-            return kind | {"@removed": {"reason": "deleted"}}
-        n_children = sum(one.parent == entry.id for one in self.folders.values())
-        counts = {"childFolderCount": n_children, "totalItemCount": len(entry.messages), "unreadItemCount": 0}
-        return kind | {"displayName": entry.name, "parentFolderId": entry.parent, **counts}
+        return kind | {"displayName": entry.name, "parentFolderId": entry.parent}
