@@ -23,7 +23,8 @@ from tests.cli.program import run
 from tests.crawl.people import CANARY, entries
 from tests.empty_database import new_store
 from tests.review.results import referred, scan, url_of
-from tests.servers.ldap import PASSWORD, READER, Ldap, running_ldap
+from tests.servers.ldap import PASSWORD, READER, running_ldap
+from tests.servers.process import Server
 
 SCHEMAS = Path(__file__).parents[2] / "docs/reference/schemas"
 N_MANY = 1_200
@@ -32,13 +33,13 @@ REMOVED = "user removed-account"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Ldap]:
+def server() -> Iterator[Server]:
     with running_ldap(entries(N_MANY)) as ldap:
         yield ldap
 
 
 @pytest.fixture(autouse=True)
-def site(home: Path, server: Ldap, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def site(home: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Make a share that was scanned, of which nothing is counted yet; the directory is configured."""
     monkeypatch.setenv("PHISCAN_LDAP_USERNAME", READER)
     monkeypatch.setenv("PHISCAN_LDAP_PASSWORD", PASSWORD)
@@ -159,7 +160,7 @@ def test_accounts_that_left() -> None:
     assert {"name": REMOVED, "state": "missing", "files": 1} in named
 
 
-def test_a_directory_that_is_down_changes_nothing(server: Ldap, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_that_is_down_changes_nothing(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PHISCAN_SHARES_TIMEOUT_S", "2")
     server.kill()
     assert "the directory cannot be read: no connection" in run("access", "update", status=2)

@@ -21,7 +21,8 @@ from phiscan.crawl.posix_access import with_access
 from phiscan.errors import InputError
 from phiscan.model import SourceFile
 from tests.crawl.people import CANARY, entries
-from tests.servers.ldap import PASSWORD, READER, Ldap, running_ldap
+from tests.servers.ldap import PASSWORD, READER, running_ldap
+from tests.servers.process import Server
 
 NOW = datetime(2026, 11, 29, tzinfo=UTC)
 KEY = b"k" * 32
@@ -32,7 +33,7 @@ SHARE = "smb://files/research"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Ldap]:
+def server() -> Iterator[Server]:
     with running_ldap(entries(N_MANY)) as ldap:
         yield ldap
 
@@ -46,7 +47,7 @@ def signed_in(password: str = PASSWORD, **more: str) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def directory(server: Ldap) -> Directory:
+def directory(server: Server) -> Directory:
     with signed_in():
         found, base = read_ldap(DirectoryTable(url=server.url), SharesTable(), NOW)
     return directory_of(found, KEY, NOW, base)
@@ -253,7 +254,7 @@ def test_the_kept_directory_counts_the_same_and_has_no_name(directory: Directory
     ],
 )
 def test_a_refusal_is_one_line_that_names_the_directory(
-    server: Ldap, change: str, password: str, message: str
+    server: Server, change: str, password: str, message: str
 ) -> None:
     with signed_in(password), pytest.raises(InputError) as refused:
         read_ldap(DirectoryTable(url=server.url + change), SharesTable(), NOW)
@@ -266,13 +267,13 @@ def test_a_directory_that_is_down_is_one_line() -> None:
 
 
 def test_over_a_network_a_password_is_sent_under_tls_with_a_trusted_certificate(
-    server: Ldap, monkeypatch: pytest.MonkeyPatch
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(directory_module, "_LOOPBACK", ())
     settings = DirectoryTable(url=server.url.replace("127.0.0.1", "localhost"))
     with signed_in(), pytest.raises(InputError, match="it offers no trusted TLS"):
         read_ldap(settings, SharesTable(), NOW)
-    with signed_in(ca_file=str(server.certificate)):
+    with signed_in(ca_file=str(server.folder / "certificate.pem")):
         found, _base = read_ldap(settings, SharesTable(), NOW)
     assert len(found) > N_MANY
 

@@ -16,7 +16,8 @@ from phiscan.crawl.smb.share import SmbShare
 from phiscan.pipeline.reader_counts import effective_access
 from phiscan.store.identity import create_key, load_key
 from tests.crawl.test_smb import NOTHING
-from tests.samba import Samba, running_samba
+from tests.samba import running_samba
+from tests.servers.process import Server
 
 NOW = datetime(2026, 11, 29, tzinfo=UTC)
 WARD = 6001
@@ -24,7 +25,7 @@ NO_NUMBER = 2**32 - 1
 
 
 @pytest.fixture
-def samba(monkeypatch: pytest.MonkeyPatch) -> Iterator[Samba]:
+def samba(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     with running_samba() as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
@@ -32,7 +33,7 @@ def samba(monkeypatch: pytest.MonkeyPatch) -> Iterator[Samba]:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-def test_folders_and_permission_of_a_share_bind_together(samba: Samba, tmp_path: Path) -> None:
+def test_folders_and_permission_of_a_share_bind_together(samba: Server, tmp_path: Path) -> None:
     for name in ("ward/a.txt", "closed/b.txt"):
         path = samba.share / name
         path.parent.mkdir()

@@ -18,7 +18,8 @@ from phiscan.crawl.webdav import WebDavShare, access_of, responses
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SourceFile
 from tests.crawl.fetched import fetched
-from tests.servers.apache import make_certificate, running_apache
+from tests.servers.apache import running_apache
+from tests.servers.certificate import make_certificate
 
 NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 TOKEN = "canary-token-7261"

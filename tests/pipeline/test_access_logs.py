@@ -32,7 +32,8 @@ from phiscan.store.tables import log_coverage, opening, seal_total, work_item
 from tests.crawl.test_access_logs import HEAD, trail, windows
 from tests.empty_database import new_store
 from tests.review.results import clear, later, referred, scan
-from tests.samba import PASSWORD, Samba, running_samba
+from tests.samba import PASSWORD, running_samba
+from tests.servers.process import Server
 
 CANARY = "Zanzibar-Qwertz"  # an account
 LETTER, OTHER = "a/letter.txt", "c/referral.txt"
@@ -291,7 +292,7 @@ def test_a_large_log_is_read_in_bounded_memory(store: Store, tmp_path: Path) -> 
 
 
 @pytest.fixture(scope="module")
-def samba() -> Iterator[Samba]:
+def samba() -> Iterator[Server]:
     if os.geteuid() != 0:
         pytest.skip("Samba's second user needs root")
     with running_samba(audits=True) as server:
@@ -301,7 +302,7 @@ def samba() -> Iterator[Samba]:
 SAMBA_NAMES = ("read.txt", "a b|c.txt", "Listed.txt", "line\nbreak.txt")
 
 
-def use(samba: Samba, share: str) -> None:
+def use(samba: Server, share: str) -> None:
     """List the folder as one user, and read two files, one of them as a second user too."""
     below = rf"\\127.0.0.1\{share}"
     for user, names in (("daemon", SAMBA_NAMES[:1]), ("bin", SAMBA_NAMES[:2])):
@@ -317,7 +318,7 @@ def use(samba: Samba, share: str) -> None:
 
 
 @pytest.fixture
-def share(samba: Samba, store: Store) -> str:
+def share(samba: Server, store: Store) -> str:
     smbclient.ClientConfig(skip_dfs=True)
     for entry in samba.share.iterdir():
         shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
@@ -338,7 +339,7 @@ def check_openings(store: Store, found: Imported) -> None:
 
 
 def test_a_log_of_samba_tells_who_read_from_who_listed(
-    samba: Samba, share: str, store: Store, tmp_path: Path
+    samba: Server, share: str, store: Store, tmp_path: Path
 ) -> None:
     use(samba, "audited")
     config = Config(home=tmp_path)
@@ -348,7 +349,7 @@ def test_a_log_of_samba_tells_who_read_from_who_listed(
 
 
 def test_what_samba_sends_to_syslog_is_read_too(
-    samba: Samba, share: str, store: Store, tmp_path: Path
+    samba: Server, share: str, store: Store, tmp_path: Path
 ) -> None:
     device = Path("/dev/log")
     if device.exists():

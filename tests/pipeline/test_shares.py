@@ -29,14 +29,15 @@ from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.pool import PAUSE, Sandbox
 from phiscan.store.identity import create_key
 from tests.pipeline.harness import Tool, n_recorded, processes_of, write_share
-from tests.samba import PASSWORD, Samba, running_samba
+from tests.samba import PASSWORD, running_samba
+from tests.servers.process import Server
 from tests.waiting import wait_until
 
 NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 
 
 @pytest.fixture
-def samba(monkeypatch: pytest.MonkeyPatch) -> Iterator[Samba]:
+def samba(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     with running_samba() as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
@@ -58,7 +59,7 @@ def _scan(tool: Tool, *arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_a_share_is_scanned_as_a_folder_is(tool: Tool, samba: Samba) -> None:
+def test_a_share_is_scanned_as_a_folder_is(tool: Tool, samba: Server) -> None:
     write_share(samba.share, 30)
     local = Tool(tool.home.parent / "local")
     there, here = _scan(tool, samba.url), _scan(local, str(samba.share))
@@ -78,7 +79,7 @@ def test_a_share_is_scanned_as_a_folder_is(tool: Tool, samba: Samba) -> None:
             assert PASSWORD.encode() not in path.read_bytes()
 
 
-def test_a_dry_run_opens_nothing(tool: Tool, samba: Samba) -> None:
+def test_a_dry_run_opens_nothing(tool: Tool, samba: Server) -> None:
     write_share(samba.share, 3)
     (samba.share / "0/file0000.txt").chmod(0o600)
     done = tool.run("scan", samba.url, "--dry-run", "--json")
@@ -87,7 +88,7 @@ def test_a_dry_run_opens_nothing(tool: Tool, samba: Samba) -> None:
 
 
 @pytest.mark.slow
-def test_a_server_that_goes_away_costs_the_files_not_yet_read(samba: Samba, tmp_path: Path) -> None:
+def test_a_server_that_goes_away_costs_the_files_not_yet_read(samba: Server, tmp_path: Path) -> None:
     write_share(samba.share, 60)
     roots = check_roots([samba.url])
     sources = [crawled.source for crawled in crawl(roots, NOTHING)]
@@ -114,7 +115,7 @@ def test_a_server_that_goes_away_costs_the_files_not_yet_read(samba: Samba, tmp_
 
 
 @pytest.mark.slow
-def test_a_killed_scan_goes_on_and_leaves_nothing(tool: Tool, samba: Samba) -> None:
+def test_a_killed_scan_goes_on_and_leaves_nothing(tool: Tool, samba: Server) -> None:
     write_share(samba.share, 60)
     process = subprocess.Popen(
         tool.command("scan", samba.url, "--workers", "1", "--max-files-per-s", "4"),  # killed in its middle

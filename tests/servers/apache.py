@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.needs import needs
+from tests.servers.certificate import make_certificate
 from tests.servers.process import Server, new_server
 
 USER, PASSWORD = "phiscan-reader", "Zebra-canary-417"
@@ -49,7 +50,8 @@ def running_apache(*, tls: bool = False, options: str = "") -> Iterator[Server]:
         made = subprocess.run(hashed, input=PASSWORD, check=True, capture_output=True, text=True)
         (server.folder / "passwords").write_text(f"{USER}:{made.stdout.strip()}\n")
         config = server.folder / "apache.conf"
-        certificate = f'SSLEngine on\nSSLCertificateFile "{server.folder}/server.pem"'
+        files = [f'{server.folder}/{name}"' for name in ("certificate.pem", "key.pem")]
+        certificate = f'SSLEngine on\nSSLCertificateFile "{files[0]}\nSSLCertificateKeyFile "{files[1]}'
         config.write_text(
             _CONFIG.format(
                 folder=server.folder,
@@ -75,12 +77,3 @@ def running_apache(*, tls: bool = False, options: str = "") -> Iterator[Server]:
             server.environment["PHISCAN_WEBDAV_CA_FILE"] = str(server.folder / "certificate.pem")
         server.start()
         yield server
-
-
-def make_certificate(folder: Path) -> None:
-    """Write certificate.pem, of this machine, signed by itself, and server.pem, with the private key too."""
-    key, certificate = folder / "key.pem", folder / "certificate.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate]
-    subprocess.run(command, check=True, capture_output=True)
-    (folder / "server.pem").write_text(key.read_text() + certificate.read_text())

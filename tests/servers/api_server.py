@@ -1,7 +1,6 @@
 """A server on loopback that stands for a cloud service: its faults, recorded requests, certificate."""
 
 import base64
-import ipaddress
 import json
 import re
 import ssl
@@ -9,12 +8,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.servers.certificate import make_certificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,8 @@ class ApiServer:
         self._breaks: list[int] = []
         context = None
         if folder is not None:
-            self.ca_file = str(_make_certificate(folder))
+            make_certificate(folder, "loopback.pem", "loopback.key")
+            self.ca_file = str(folder / "loopback.pem")
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(self.ca_file, folder / "loopback.key")
         self._servers = {host: _Server(self, host, context) for host in ("api", "download")}
@@ -223,31 +224,3 @@ def parts_of_jwt(token: str) -> tuple[dict[str, Any], dict[str, Any], bytes, byt
     head, claims, signature = token.split(".")
     decoded = [base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)) for part in (head, claims, signature)]
     return json.loads(decoded[0]), json.loads(decoded[1]), f"{head}.{claims}".encode(), decoded[2]
-
-
-def _make_certificate(folder: Path) -> Path:
-    """Write a key and a self-signed certificate for loopback; return the certificate's path."""
-    from cryptography import x509  # noqa: PLC0415 (only with TLS)
-    from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
-    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415
-
-    key = rsa.generate_private_key(65537, 2048)
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "phiscan tests")])
-    names: list[x509.GeneralName] = [
-        x509.DNSName("localhost"),
-        x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
-    ]
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=2))
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    form = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    (folder / "loopback.key").write_bytes(key.private_bytes(serialization.Encoding.PEM, *form))
-    path = folder / "loopback.pem"
-    path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    return path

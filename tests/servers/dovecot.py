@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.needs import needs
+from tests.servers.certificate import make_certificate
 from tests.servers.process import Server, free_port, new_server
 
 USER, OTHER, PASSWORD = "ann", "bo", "Zebra-canary-417"
@@ -124,12 +125,12 @@ class Dovecot:
 @contextmanager
 def running_dovecot() -> Iterator[Dovecot]:
     """Start a server with two users; skip without one."""
-    programs = needs("dovecot", "openssl", folders=("/usr/sbin",))
+    programs = needs("dovecot", folders=("/usr/sbin",))
     if os.geteuid() != 0:
         pytest.skip("dovecot separates its processes by users only if root starts it")
     with new_server("dovecot") as server:
         folder, plain = server.folder, free_port()
-        _make_certificate(folder)
+        make_certificate(folder)
         users = (f"{user}:{{PLAIN}}{PASSWORD}::::::\n" for user in (USER, OTHER))
         (folder / "users").write_text("".join(users))
         (folder / "oauth2").write_text(_OAUTH2.format(folder=folder))
@@ -166,11 +167,3 @@ def new_token(user: str = USER) -> str:
 
 def _encoded(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def _make_certificate(folder: Path) -> None:
-    """Make a certificate of 127.0.0.1, signed by itself."""
-    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    where = ["-keyout", folder / "key.pem", "-out", folder / "certificate.pem", "-days", "2"]
-    kind = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    subprocess.run(["openssl", *kind, *subject, *where], check=True, capture_output=True)

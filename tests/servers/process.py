@@ -23,6 +23,7 @@ class Server:
     url: str = ""
     command: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
+    given: str = ""  # on standard input
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -37,8 +38,11 @@ class Server:
     def start(self) -> None:
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                self.command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
             )
+        assert self.process.stdin is not None
+        self.process.stdin.write(self.given.encode())
+        self.process.stdin.close()
         self.group_file.write_text(str(self.process.pid))
         wait_until(self._listens, f"{self.command[0]} listens, else see {self.folder / 'log'}")
 
