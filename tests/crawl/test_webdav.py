@@ -1,9 +1,6 @@
 """What is peculiar to WebDAV: TLS, tokens, who may read, and servers that say less than Apache, or lie."""
 
-import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pathspec
@@ -19,6 +16,7 @@ from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SourceFile
 from tests.crawl.fetched import fetched
 from tests.servers.apache import running_apache
+from tests.servers.api_server import Answer, ApiServer, Request, ranged
 from tests.servers.certificate import make_certificate
 
 NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
@@ -65,66 +63,35 @@ def test_sends_nothing_without_encryption_to_another_machine() -> None:
         check_roots(["dav://files.example.org/dav"])
 
 
-@dataclass
-class Dav:
-    """A server that answers as it is told; keeps what was asked."""
+class Dav(ApiServer):
+    """A server that answers as it is told."""
 
-    listing: str = ""  # the answer to PROPFIND, also for a file
-    content: bytes = b"content"
-    etag: str = ""  # of answers to GET
-    ranges: bool = True
-    with_length: bool = True
-    status: int = 207
-    requests: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
-    url: str = ""
+    listing = ""  # the answer to PROPFIND, also for a file
+    content = b"content"
+    etag = ""  # of answers to GET
+    ranges = with_length = True
+    status = 207
+
+    def answer(self, request: Request) -> Answer:
+        if request.method == "PROPFIND":
+            listing = self.listing
+            if request.headers["Depth"] == "0":  # the one asked for
+                listing = next((one for one in listing.split("\n") if f">{request.path}<" in one), "")
+            return Answer(self.status, _multistatus(listing).encode(), has_length=self.with_length)
+        headers = {"ETag": self.etag} if self.etag else {}
+        if request.headers.get("If-Match", self.etag) != self.etag:
+            return Answer(412, b"", headers)
+        made = ranged(self.content, request.headers["Range"] if self.ranges else None)
+        return Answer(made.status, made.body, made.headers | headers, has_length=self.with_length)
 
 
 @pytest.fixture
 def dav(monkeypatch: pytest.MonkeyPatch) -> Iterator[Dav]:
-    server = Dav()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_PROPFIND(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            listing = server.listing
-            if self.headers["Depth"] == "0":  # the one asked for
-                listing = next((one for one in listing.split("\n") if f">{self.path}<" in one), "")
-            self._answer(server.status, {}, _multistatus(listing).encode())
-
-        def do_GET(self) -> None:
-            headers = {"ETag": server.etag} if server.etag else {}
-            wanted = self.headers.get("If-Match")
-            if wanted is not None and wanted != server.etag:
-                self._answer(412, headers, b"")
-            elif server.ranges:
-                start, end = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
-                end = min(end, len(server.content) - 1)
-                headers["Content-Range"] = f"bytes {start}-{end}/{len(server.content)}"
-                self._answer(206, headers, server.content[start : end + 1])
-            else:
-                self._answer(200, headers, server.content)
-
-        def _answer(self, status: int, headers: dict[str, str], body: bytes) -> None:
-            server.requests.append((self.command, self.path, dict(self.headers)))
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            if server.with_length:
-                self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    listening = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.url = f"dav://127.0.0.1:{listening.server_port}"
-    threading.Thread(target=listening.serve_forever, daemon=True).start()
     monkeypatch.setenv("PHISCAN_WEBDAV_TOKEN", TOKEN)
     monkeypatch.setenv("PHISCAN_SHARES_ATTEMPTS", "1")
-    yield server
-    listening.shutdown()
-    listening.server_close()
+    with Dav().running() as server:
+        server.url = server.url.replace("http", "dav")
+        yield server
 
 
 def _multistatus(inside: str) -> str:
@@ -144,7 +111,7 @@ FILE = f"<resourcetype/><getlastmodified>{MODIFIED}</getlastmodified>"
 def test_signs_in_by_a_token_which_is_not_repeated_when_refused(dav: Dav) -> None:
     dav.listing = _response("/", FOLDER)
     assert check_roots([dav.url]) == (dav.url.encode(),)
-    assert {headers["Authorization"] for _, _, headers in dav.requests} == {f"Bearer {TOKEN}"}
+    assert {request.token for request in dav.requests} == {TOKEN}
     dav.status, dav.requests = 401, []
     with pytest.raises(InputError, match="wrong user name, password or token") as caught:
         check_roots([dav.url])
@@ -221,7 +188,7 @@ def test_reads_one_version_also_where_listings_have_other_etags(dav: Dav, of_get
     dav.listing = "\n".join([_response("/", FOLDER), _response("/a", FILE + '<getetag>"1"</getetag>')])
     (crawled,) = _crawl(dav.url)
     assert _read(dav.url, crawled.source) == LARGE
-    conditions = [headers["If-Match"] for *_, headers in dav.requests if "If-Match" in headers]
+    conditions = [one.headers["If-Match"] for one in dav.requests if "If-Match" in one.headers]
     assert conditions == [of_get for _ in range(len(LARGE) // RANGE_BYTES) if not of_get.startswith("W/")]
     dav.listing = dav.listing.replace('"1"', '"2"')
     with pytest.raises(ExtractError, match="not the file that was crawled"):

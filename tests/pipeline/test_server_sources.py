@@ -1,4 +1,4 @@
-"""Scans of mailboxes and of database tables, from listing to the queue, also when they are killed."""
+"""Scans of servers, mailboxes and database tables, from listing to the queue, also when they are killed."""
 
 import json
 import random
@@ -7,15 +7,19 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.pipeline.harness import FIRST, LAST, LETTER, MINUTES, Tool, n_recorded
+from tests.pipeline.harness import FIRST, LAST, LETTER, MINUTES, Tool, n_recorded, processes_of, write_share
 from tests.pipeline.rows import database_rows
+from tests.samba import running_samba
+from tests.servers.apache import running_apache
 from tests.servers.databases import Database, running_mariadb, running_postgresql
 from tests.servers.dovecot import PASSWORD, running_dovecot
+from tests.servers.sshd import running_sshd
 from tests.waiting import wait_until
 
 N_ITEMS = 250
@@ -53,13 +57,23 @@ def _tables() -> Iterator[tuple[str, dict[str, str]]]:
         yield database.url, database.environment
 
 
+@contextmanager
+def _files(start: Any) -> Iterator[tuple[str, dict[str, str]]]:
+    with start() as server:
+        write_share(server.share, N_ITEMS, distinct=True)
+        yield server.url, server.environment
+
+
+_ssh, _webdav, _smb = (partial(_files, start) for start in (running_sshd, running_apache, running_samba))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("source", [_mailbox, _tables])
+@pytest.mark.parametrize("source", [_ssh, _webdav, _smb, _mailbox, _tables])
 def test_a_killed_scan_gives_the_same_rows_as_an_undisturbed_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: Any
 ) -> None:
     undisturbed, disturbed = Tool(tmp_path / "home"), Tool(tmp_path / "home2")
-    moments = random.Random(f"kill {source.__name__}")
+    moments = random.Random("kill")
     with source() as (url, environment):
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
@@ -84,11 +98,17 @@ def test_a_killed_scan_gives_the_same_rows_as_an_undisturbed_one(
                 )
                 n_kills += process.poll() is None
                 process.send_signal(signal.SIGKILL)
+            wait_until(lambda: processes_of(disturbed) == [], "no process is left")
+            left = [path for path in disturbed.temp.rglob("*") if path.is_file()]
+            assert not any(path.stat().st_size for path in left)  # fetched files were in memory only
         assert n_kills > 0
         assert disturbed.run("scan", url).returncode == 1
     rows = database_rows(disturbed.database)
     assert len(rows["file"]) == N_ITEMS
     assert rows == database_rows(undisturbed.database)
+    secrets = [value.encode() for name, value in environment.items() if name.endswith("PASSWORD")]
+    for path in (one for tool in (undisturbed, disturbed) for one in tool.home.rglob("*") if one.is_file()):
+        assert not [secret for secret in secrets if secret in path.read_bytes()]
 
 
 def _fill(database: Database) -> int:

@@ -6,7 +6,6 @@ import mmap
 import os
 import socket
 import sqlite3
-import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -28,10 +27,9 @@ from phiscan.sandbox import fork_server
 from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.pool import PAUSE, Sandbox
 from phiscan.store.identity import create_key
-from tests.pipeline.harness import Tool, n_recorded, processes_of, write_share
+from tests.pipeline.harness import Tool, write_share
 from tests.samba import PASSWORD, running_samba
 from tests.servers.process import Server
-from tests.waiting import wait_until
 
 NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 
@@ -112,34 +110,6 @@ def test_a_server_that_goes_away_costs_the_files_not_yet_read(samba: Server, tmp
     assert [answer.outcome for _, answer in again if not isinstance(answer, Fault)] == [
         Outcome.SCREENED
     ] * len(failed)
-
-
-@pytest.mark.slow
-def test_a_killed_scan_goes_on_and_leaves_nothing(tool: Tool, samba: Server) -> None:
-    write_share(samba.share, 60)
-    process = subprocess.Popen(
-        tool.command("scan", samba.url, "--workers", "1", "--max-files-per-s", "4"),  # killed in its middle
-        env=tool.environment(),
-        cwd=tool.home.parent,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    wait_until(lambda: n_recorded(tool.database) > 0, "a file was recorded")
-    process.kill()
-    process.wait()
-    wait_until(lambda: processes_of(tool) == [], "no process is left")
-    left = [path for path in tool.temp.rglob("*") if path.is_file()]
-    assert all(path.stat().st_size == 0 for path in left), left  # fetched files were in memory only
-    summary = _scan(tool, samba.url)
-    assert (summary["crawled"], summary["referred"]) == (60, 6), summary
-    assert summary["screened"] + summary["unchanged"] == 60
-    assert summary["failed"] == {}
-    with sqlite3.connect(tool.database) as connection:
-        for query, expected in {
-            "SELECT count(DISTINCT seen_scan_id), count(*) FROM file": (1, 60),
-            "SELECT count(*) FROM work_item": (6,),
-        }.items():
-            assert connection.execute(query).fetchone() == expected, query
 
 
 def _source(number: int, size: int = 10) -> SourceFile:

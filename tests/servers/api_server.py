@@ -46,6 +46,7 @@ class Answer:
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     is_content: bool = False
+    has_length: bool = True  # else the connection's end is that of the body
 
 
 @dataclass(slots=True)
@@ -178,14 +179,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.body)))
+        if answer.has_length:
+            self.send_header("Content-Length", str(len(answer.body)))
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(data)
         self.wfile.flush()
-        self.close_connection = self.close_connection or len(data) < len(answer.body)
+        if len(data) < len(answer.body) or not answer.has_length:
+            self.close_connection = True
 
-    do_GET = do_POST = do_HEAD = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 (names of the base class)
+    do_GET = do_POST = do_HEAD = do_PROPFIND = _serve  # noqa: N815 (names of the base class)
 
     def log_message(self, *_: Any) -> None:
         """Print nothing."""
