@@ -10,16 +10,15 @@ from pathlib import Path
 import pathspec
 import pytest
 
-from phiscan.config import Config, SharesTable
-from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl, is_same_file
-from phiscan.crawl.settings import load_settings
-from phiscan.crawl.share import OpenFile, RemoteShare
+from phiscan.config import SharesTable
+from phiscan.crawl import IgnoreRules, check_roots, crawl, is_same_file
+from phiscan.crawl.share import OpenFile
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.crawl.shares import open_remote
 from phiscan.crawl.walk import AHEAD
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SkipReason, SourceFile
-from tests.crawl.fetched import fetched
+from tests.crawl.fetched import fetched, found_at, opened_share
 from tests.samba import running_samba
 from tests.servers.apache import running_apache
 from tests.servers.process import Server
@@ -65,20 +64,8 @@ def _write(server: Server, name: str, text: str = "x") -> Path:
     return path
 
 
-def _crawl(server: Server, *lines: str, below: str = "") -> list[Crawled]:
-    rules = IgnoreRules(pathspec.GitIgnoreSpec.from_lines(lines))
-    return list(crawl(check_roots([server.url + below]), rules))
-
-
-@contextmanager
-def _share(server: Server) -> Iterator[RemoteShare]:
-    share = open_remote(server.url.encode(), load_settings(Config()))
-    yield share
-    share.close()
-
-
 def _refused(server: Server, source: SourceFile) -> str:
-    with _share(server) as share, pytest.raises(ExtractError) as caught:
+    with opened_share(server.url) as share, pytest.raises(ExtractError) as caught:
         fetched(share, source)
     return caught.value.reason
 
@@ -88,7 +75,7 @@ def test_yields_files_depth_first_in_raw_name_order(server: Server) -> None:
         _write(server, name)
     _write(server, "empty", "")
     (server.share / "folder without files").mkdir()
-    found = _crawl(server, "*.tmp", "cache/")
+    found = found_at(server.url, "*.tmp", "cache/")
     assert [(crawled.source.path, crawled.skip) for crawled in found] == [
         (b"B.txt", None),
         (b"a/b/c.txt", None),
@@ -106,7 +93,7 @@ def test_lists_a_folder_as_a_root_and_more_entries_than_one_answer_holds(server:
     for number in range(1500):
         _write(server, f"a b/é/many/a long name so that the answers fill up {number:04d}.txt")
     _write(server, "other.txt")
-    found = _crawl(server, below="/a b/é")
+    found = found_at(server.url + "/a b/é")
     assert len(found) == 1500
     assert found[0].source.path == b"many/a long name so that the answers fill up 0000.txt"
     assert found[0].source.absolute.startswith(f"{server.url}/a b/é/many/".encode())
@@ -120,9 +107,9 @@ def test_reads_files_of_any_name(server: Server) -> None:
         path = Path(os.fsdecode(os.fsencode(server.share) + b"/" + folder + b"/" + name))
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(name)
-    found = [crawled.source for crawled in _crawl(server)]
+    found = [crawled.source for crawled in found_at(server.url)]
     assert [source.path for source in found] == [folder + b"/" + name for name in names]
-    with _share(server) as share:
+    with opened_share(server.url) as share:
         assert [fetched(share, source) for source in found] == names
 
 
@@ -132,7 +119,7 @@ def test_follows_no_link_and_opens_nothing_but_files(server: Server) -> None:
     (server.share / "a/link.txt").symlink_to("b.txt")
     (server.share / "a/loop").symlink_to("..")
     os.mkfifo(server.share / "a/pipe")
-    found = {crawled.source.path: crawled.skip for crawled in _crawl(server)}
+    found = {crawled.source.path: crawled.skip for crawled in found_at(server.url)}
     links = {b"a/link.txt": SkipReason.SYMLINK, b"a/loop": SkipReason.SYMLINK}
     # Apache leaves out of its listing what is neither a file nor a folder.
     others = links | {b"a/pipe": SkipReason.NOT_REGULAR} if server.url.startswith("sftp") else {}
@@ -142,12 +129,12 @@ def test_follows_no_link_and_opens_nothing_but_files(server: Server) -> None:
 def test_tells_an_unchanged_file_from_a_changed_one(server: Server) -> None:
     path = _write(server, "a.txt", "one")
     os.utime(path, (1_700_000_000, 1_700_000_000))
-    (first,) = _crawl(server)
+    (first,) = found_at(server.url)
     assert first.source.mtime_ns == 1_700_000_000 * 10**9
-    (again,) = _crawl(server)
+    (again,) = found_at(server.url)
     assert again == first
     os.utime(path, (1_700_000_001, 1_700_000_001))
-    (changed,) = _crawl(server)
+    (changed,) = found_at(server.url)
     assert not is_same_file(changed.source, first.source)
 
 
@@ -155,7 +142,7 @@ def test_tells_an_unchanged_file_from_a_changed_one(server: Server) -> None:
 def test_a_file_that_changed_since_it_was_listed_is_not_read(server: Server, what: str) -> None:
     path = _write(server, "a.txt", "one")
     os.utime(path, (1_700_000_000, 1_700_000_000))
-    (crawled,) = _crawl(server)
+    (crawled,) = found_at(server.url)
     path.unlink()
     if what in {"replaced", "grown"}:
         path.write_text("two" if what == "replaced" else "one and more")
@@ -171,8 +158,8 @@ def test_a_file_that_changed_since_it_was_listed_is_not_read(server: Server, wha
 def test_a_file_that_changes_while_it_is_read_is_noticed(server: Server) -> None:
     path = _write(server, "a.txt", "one" * 1000)
     os.utime(path, (1_700_000_000, 1_700_000_000))
-    (crawled,) = _crawl(server)
-    with _share(server) as share, share.open(crawled.source) as opened:
+    (crawled,) = found_at(server.url)
+    with opened_share(server.url) as share, share.open(crawled.source) as opened:
         opened.read(100)
         path.write_text("two" * 1000)
         with pytest.raises(RefusedError) as caught:
@@ -184,7 +171,7 @@ def test_what_may_not_be_read_is_named(server: Server) -> None:
     _write(server, "closed.txt").chmod(0o600)
     _write(server, "closed/a.txt")
     (server.share / "closed").chmod(0o700)  # root's; the user that reads is another
-    found = {crawled.source.path: crawled for crawled in _crawl(server)}
+    found = {crawled.source.path: crawled for crawled in found_at(server.url)}
     assert {path: crawled.fail for path, crawled in found.items()} == {
         b"closed": FailReason.NO_PERMISSION,
         b"closed.txt": None,
@@ -195,9 +182,9 @@ def test_what_may_not_be_read_is_named(server: Server) -> None:
 def test_changes_nothing_and_reads_at_any_position(server: Server) -> None:
     path = _write(server, "a.txt", "0123456789" * 1_000_000)
     before = path.stat()
-    (crawled,) = _crawl(server)
+    (crawled,) = found_at(server.url)
     content = path.read_bytes()
-    with _share(server) as share:
+    with opened_share(server.url) as share:
         for offset in (0, 9_000_001, len(content) - 1, len(content)):
             with share.open(crawled.source, offset) as opened, share.open(crawled.source) as second:
                 assert second.n_bytes == opened.n_bytes == len(content)
@@ -254,9 +241,9 @@ def test_a_server_that_goes_away_costs_the_folders_not_yet_listed(server: Server
 
 def test_a_server_that_comes_back_is_read_from_where_it_broke_off(server: Server) -> None:
     path = _write(server, "a.txt", "".join(f"{number:07d}\n" for number in range(2_500_000)))  # 20 MB
-    (crawled,) = _crawl(server)
+    (crawled,) = found_at(server.url)
     opened_at = []
-    with _share(server) as share:
+    with opened_share(server.url) as share:
 
         class Breaking:
             """Kills the server after the first pieces; it is back before the next attempt."""

@@ -10,7 +10,7 @@ import pathspec
 import pytest
 
 from phiscan.config import Config, SharesTable
-from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl, is_same_file
+from phiscan.crawl import IgnoreRules, check_roots, is_same_file
 from phiscan.crawl.object_stores import s3 as s3_room
 from phiscan.crawl.object_stores.fsspec_store import ObjectStoreShare
 from phiscan.crawl.object_stores.s3 import S3Share
@@ -18,7 +18,7 @@ from phiscan.crawl.settings import load_settings
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SkipReason
 from tests.bucket import SECRET, environment, made_bucket, running_store
-from tests.crawl.fetched import fetched
+from tests.crawl.fetched import fetched, found_at
 
 ROOT = "s3://research/2026"
 
@@ -42,11 +42,6 @@ def _put(bucket: Any, name: str, data: bytes = b"x", **more: str) -> None:
     bucket.put_object(Bucket="research", Key=f"2026/{name}", Body=data, **more)
 
 
-def _crawl(*lines: str) -> list[Crawled]:
-    rules = IgnoreRules(pathspec.GitIgnoreSpec.from_lines(lines))
-    return list(crawl(check_roots([ROOT]), rules))
-
-
 def _share() -> S3Share:
     return S3Share(ROOT.encode(), load_settings(Config()))
 
@@ -57,7 +52,7 @@ def test_yields_objects_below_the_prefix_by_key(bucket: Any) -> None:
     _put(bucket, "empty", b"")
     _put(bucket, "folder marker/", b"")
     bucket.put_object(Bucket="research", Key="2026-other/x", Body=b"x")
-    found = [(crawled.source.path, crawled.skip) for crawled in _crawl()]
+    found = [(crawled.source.path, crawled.skip) for crawled in found_at(ROOT)]
     assert found == [
         (b"B.txt", None),
         (b"a.txt", None),
@@ -79,7 +74,7 @@ def test_lists_page_by_page(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> Non
         return really_call(self, method, **{"MaxKeys": 10, **arguments})
 
     monkeypatch.setattr(s3_room.S3Client, "call", in_small_pages)
-    found = [crawled.source.path for crawled in _crawl()]
+    found = [crawled.source.path for crawled in found_at(ROOT)]
     assert found == [b"%02d" % number for number in range(25)]
     assert asked == ["list_objects_v2"] * 4  # one to see whether the root is there
 
@@ -90,7 +85,7 @@ def test_lists_page_by_page(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> Non
 )
 def test_reads_an_object_of_any_name(bucket: Any, name: str) -> None:
     _put(bucket, name, b"the content")
-    (crawled,) = _crawl()
+    (crawled,) = found_at(ROOT)
     assert crawled.source.path == name.encode()
     assert fetched(_share(), crawled.source) == b"the content"
 
@@ -98,7 +93,7 @@ def test_reads_an_object_of_any_name(bucket: Any, name: str) -> None:
 def test_jumps_over_an_ignored_folder_and_records_it_once(bucket: Any) -> None:
     for name in ("a/1", "cache/1", "cache/2/3", "cachet", "keep/a.tmp", "keep/a.txt"):
         _put(bucket, name)
-    found = {crawled.source.path: crawled.skip for crawled in _crawl("*.tmp", "/cache/")}
+    found = {crawled.source.path: crawled.skip for crawled in found_at(ROOT, "*.tmp", "/cache/")}
     assert found == {
         b"a/1": None,
         b"cache": SkipReason.IGNORED,
@@ -110,11 +105,11 @@ def test_jumps_over_an_ignored_folder_and_records_it_once(bucket: Any) -> None:
 
 def test_tells_an_unchanged_object_from_a_replaced_one(bucket: Any) -> None:
     _put(bucket, "a.txt", b"one")
-    (first,) = _crawl()
-    (again,) = _crawl()
+    (first,) = found_at(ROOT)
+    (again,) = found_at(ROOT)
     assert is_same_file(again.source, first.source)
     _put(bucket, "a.txt", b"two")
-    (replaced,) = _crawl()
+    (replaced,) = found_at(ROOT)
     assert not is_same_file(replaced.source, first.source)
     assert replaced.source.inode != first.source.inode  # the ETag, were the times the same
 
@@ -122,7 +117,7 @@ def test_tells_an_unchanged_object_from_a_replaced_one(bucket: Any) -> None:
 @pytest.mark.parametrize("what", ["replaced", "gone"])
 def test_an_object_that_changed_since_it_was_listed_is_not_read(bucket: Any, what: str) -> None:
     _put(bucket, "a.txt", b"one")
-    (crawled,) = _crawl()
+    (crawled,) = found_at(ROOT)
     if what == "gone":
         bucket.delete_object(Bucket="research", Key="2026/a.txt")
     else:
@@ -138,7 +133,7 @@ def test_reads_in_ranges_and_notices_a_replacement_between_them(
     monkeypatch.setattr(s3_room, "RANGE_BYTES", 1000)
     data = bytes(range(256)) * 16
     _put(bucket, "a.bin", data)
-    (crawled,) = _crawl()
+    (crawled,) = found_at(ROOT)
     share = _share()
     assert fetched(share, crawled.source) == data
     with pytest.raises(ExtractError) as caught:  # noqa: PT012 (what is refused is the read)
@@ -153,7 +148,7 @@ def test_reads_in_ranges_and_notices_a_replacement_between_them(
 def test_names_owner_and_readers(bucket: Any) -> None:
     _put(bucket, "open.txt", ACL="public-read")
     _put(bucket, "own.txt", ACL="private")
-    own, public = sorted(_crawl(), key=lambda crawled: crawled.source.path, reverse=True)
+    own, public = sorted(found_at(ROOT), key=lambda crawled: crawled.source.path, reverse=True)
     share = _share()
     with share.open(public.source) as opened:
         assert "everyone" in opened.source.readers
@@ -182,7 +177,7 @@ def test_says_before_it_begins_why_a_root_cannot_be_listed(
 def test_a_store_that_goes_away_is_said_of_the_rest_of_the_listing_and_of_each_object(bucket: Any) -> None:
     for number in range(3):
         _put(bucket, f"{number}")
-    found = _crawl()
+    found = found_at(ROOT)
     settings = SharesTable(attempts=2, retry_s=0.01, s3_endpoint="http://127.0.0.1:9")
     share = S3Share(ROOT.encode(), settings)
     (failed,) = share.crawl(IgnoreRules(pathspec.GitIgnoreSpec.from_lines([])), set())

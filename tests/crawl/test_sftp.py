@@ -8,20 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 
-import pathspec
 import pytest
 
-from phiscan.config import Config, SharesTable
-from phiscan.crawl import IgnoreRules, check_roots, crawl
-from phiscan.crawl.settings import load_settings
+from phiscan.config import SharesTable
+from phiscan.crawl import check_roots
 from phiscan.crawl.share_errors import UnansweredError
 from phiscan.crawl.shares import open_remote
 from phiscan.errors import InputError
+from tests.crawl.fetched import described, found_at, opened_share
 from tests.needs import needs
 from tests.servers.process import Server
 from tests.servers.sshd import GROUP, PASSWORD, UID, USER, new_key, running_sshd
 
-NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 VARIABLE = "PHISCAN_SFTP_"
 
 
@@ -147,15 +145,12 @@ def test_names_owner_and_readers(monkeypatch: pytest.MonkeyPatch) -> None:
             path.write_text("x")
             path.chmod(mode)
             os.chown(path, UID, 60418 if name != "c" else 60999)
-        found = [crawled.source for crawled in crawl(check_roots([server.url]), NOTHING)]
-        share = open_remote(server.url.encode(), load_settings(Config()))
-        known = []
-        for source in found:
-            with share.open(source) as opened:
-                known.append((opened.source.owner, opened.source.readers))
+        found = [crawled.source for crawled in found_at(server.url)]
+        with opened_share(server.url) as share:
+            asked = [described(share, source) for source in found]
         (server.share / "a").chmod(0o600)
-        (changed, *_) = crawl(check_roots([server.url]), NOTHING)
-        share.close()
+        (changed, *_) = found_at(server.url)
+    known = [(one.owner, one.readers) for one in asked]
     assert known == [
         (USER, ("everyone", f"group {GROUP}", f"user {USER}")),
         (USER, (f"group {GROUP}", f"user {USER}")),
@@ -167,7 +162,7 @@ def test_names_owner_and_readers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("is_closed", [False, True])
 def test_nobody_waits_for_a_server_that_stops_answering(server: Server, *, is_closed: bool) -> None:
     share = open_remote(server.url.encode(), SharesTable(timeout_s=60 if is_closed else 3))
-    (crawled,) = crawl(check_roots([server.url]), NOTHING)
+    (crawled,) = found_at(server.url)
     with share.open(crawled.source) as opened:
         assert server.process is not None
         processes = _descendants(server.process.pid)

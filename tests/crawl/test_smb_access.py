@@ -15,7 +15,7 @@ from phiscan.crawl.settings import load_settings
 from phiscan.crawl.smb.share import SmbShare
 from phiscan.pipeline.reader_counts import effective_access
 from phiscan.store.identity import create_key, load_key
-from tests.crawl.test_smb import NOTHING
+from tests.crawl.fetched import described, found_at
 from tests.samba import running_samba
 from tests.servers.process import Server
 
@@ -51,11 +51,9 @@ def test_folders_and_permission_of_a_share_bind_together(samba: Server, tmp_path
     packed = b"".join(struct.pack("<HHI", *one) for one in rights)
     os.setxattr(samba.share / "ward", "system.posix_acl_access", struct.pack("<I", 2) + packed)
 
+    crawled = next(one.source for one in found_at(samba.url) if one.source.path == b"ward/a.txt")
     share = SmbShare(samba.url.encode(), load_settings(Config()))
-    crawled = next(one.source for one in share.crawl(NOTHING, set()) if one.source.path == b"ward/a.txt")
-    share = SmbShare(samba.url.encode(), load_settings(Config()))
-    with share.open(crawled) as file:
-        source = file.source
+    source = described(share, crawled)
     assert "everyone" in source.readers
     assert "everyone" in share.who_may_enter(b"")
     entering = share.who_may_enter(b"ward")

@@ -3,38 +3,27 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pathspec
 import pytest
 
-from phiscan.config import Config
-from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl
+from phiscan.crawl import check_roots
 from phiscan.crawl.http_client import RANGE_BYTES
-from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share_errors import RefusedError
-from phiscan.crawl.webdav import WebDavShare, access_of, responses
+from phiscan.crawl.webdav import access_of, responses
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SourceFile
-from tests.crawl.fetched import fetched
+from tests.crawl.fetched import fetched, found_at, opened_share
 from tests.servers.apache import running_apache
 from tests.servers.api_server import Answer, ApiServer, Request, ranged
 from tests.servers.certificate import make_certificate
 
-NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 TOKEN = "canary-token-7261"
 MODIFIED = "Sun, 06 Nov 1994 08:49:37 GMT"
 LARGE = bytes(range(256)) * 40_000  # more than one range
 
 
-def _crawl(root: str) -> list[Crawled]:
-    return list(crawl(check_roots([root]), NOTHING))
-
-
 def _read(root: str, source: SourceFile) -> bytes:
-    share = WebDavShare(root.encode(), load_settings(Config()))
-    try:
+    with opened_share(root) as share:
         return fetched(share, source)
-    finally:
-        share.close()
 
 
 def test_reads_over_tls_from_a_server_whose_certificate_is_trusted(
@@ -44,7 +33,7 @@ def test_reads_over_tls_from_a_server_whose_certificate_is_trusted(
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         (server.share / "a b.bin").write_bytes(LARGE)
-        (crawled,) = _crawl(server.url)
+        (crawled,) = found_at(server.url)
         assert _read(server.url, crawled.source) == LARGE
         make_certificate(tmp_path)
         other = str(tmp_path / "certificate.pem")
@@ -154,7 +143,7 @@ def test_understands_every_form_of_address(dav: Dav, write: Callable[[str], str]
             *(_response(write(f"/dav/{name}"), FILE) for name in ("a%20b", "c%26&amp;d", "%E9")),
         ]
     )
-    found = [crawled.source for crawled in _crawl(f"{dav.url}/dav")]
+    found = [crawled.source for crawled in found_at(f"{dav.url}/dav")]
     assert [source.path for source in found] == [b"a b", b"c&&d", b"\xe9"]
     assert {source.mtime_ns for source in found} == {784111777 * 10**9}
 
@@ -162,7 +151,7 @@ def test_understands_every_form_of_address(dav: Dav, write: Callable[[str], str]
 @pytest.mark.parametrize("href", ["/other/a", "/dav/b/c", "/dav/a%2Fb", "/dav/%2E%2E", "/dav/a%00"])
 def test_a_listing_with_other_names_than_of_its_folder_is_not_believed(dav: Dav, href: str) -> None:
     dav.listing = "\n".join([_response("/dav/", FOLDER), _response(href, FILE)])
-    (crawled,) = _crawl(f"{dav.url}/dav")
+    (crawled,) = found_at(f"{dav.url}/dav")
     assert (crawled.source.path, crawled.fail) == (b".", FailReason.IO_ERROR)
 
 
@@ -174,7 +163,7 @@ def test_reads_files_of_which_the_listing_says_nothing(
 ) -> None:
     dav.content, dav.ranges, dav.with_length = content, ranges, with_length
     dav.listing = "\n".join([_response("/", FOLDER), _response("/a", "<resourcetype/>")])
-    (crawled,) = _crawl(dav.url)
+    (crawled,) = found_at(dav.url)
     if not ranges and not with_length and len(content) >= RANGE_BYTES:
         with pytest.raises(ExtractError, match="neither"):
             _read(dav.url, crawled.source)
@@ -186,7 +175,7 @@ def test_reads_files_of_which_the_listing_says_nothing(
 def test_reads_one_version_also_where_listings_have_other_etags(dav: Dav, of_get: str) -> None:
     dav.content, dav.etag = LARGE, of_get
     dav.listing = "\n".join([_response("/", FOLDER), _response("/a", FILE + '<getetag>"1"</getetag>')])
-    (crawled,) = _crawl(dav.url)
+    (crawled,) = found_at(dav.url)
     assert _read(dav.url, crawled.source) == LARGE
     conditions = [one.headers["If-Match"] for one in dav.requests if "If-Match" in one.headers]
     assert conditions == [of_get for _ in range(len(LARGE) // RANGE_BYTES) if not of_get.startswith("W/")]
