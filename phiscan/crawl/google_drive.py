@@ -68,8 +68,8 @@ class GoogleDriveShare(ListedShare):
         super().__init__(root, settings)
         self._kind, self._names = self.location.host, self.location.path
         if self._kind not in {"my", "user", "shared"}:
-            expected = "gdrive://my, gdrive://user/NAME@DOMAIN or gdrive://shared/DRIVE"
-            message = f"{self.shown}: expected {expected}"
+            known = "gdrive://my, gdrive://user/NAME@DOMAIN or gdrive://shared/DRIVE"
+            message = f"{self.shown}: expected {known}"
             raise InputError(message)
         self._base = f"{(self.credentials.endpoint or _API).rstrip('/')}/drive/v3"
         self._lock = threading.Lock()
@@ -91,7 +91,7 @@ class GoogleDriveShare(ListedShare):
         return f"{self._kind}/{self._names[0]}", self._names[1:]
 
     def pages(self, feed: str, token: str) -> Iterator[Page]:
-        """Yield what changed in a drive; all drives or users, where the feed is those; see ``ListedShare``."""
+        """Yield what changed in a drive, or all drives or users; see ``ListedShare``."""
         if "/" not in feed:
             yield from self._mounts(feed)
             return
@@ -99,24 +99,24 @@ class GoogleDriveShare(ListedShare):
         drive = f"&driveId={quote(name)}" if kind == "shared" else ""
         if not token:
             place = f"drives/{quote(name)}" if drive else "files/root"
-            yield Page((), top=self._get(feed, f"{self._base}/{place}?fields=id")["id"])
+            yield Page({}, top=self._get(feed, f"{self._base}/{place}?fields=id")["id"])
             # Taken before the listing, so that a change during the listing is not lost.
             answer = self._get(feed, f"{self._base}/changes/startPageToken?{_ALL_DRIVES}{drive}")
             token = answer["startPageToken"]
             corpus = f"corpora=drive&includeItemsFromAllDrives=true{drive}" if drive else "corpora=user"
             query = f"files?pageSize=1000&{corpus}&{_ALL_DRIVES}&fields=nextPageToken,files({FIELDS})"
             for page in self._pages(feed, f"{self._base}/{query}"):
-                yield _page({entry["id"]: entry for entry in page["files"]}, "")
+                yield Page({entry["id"]: _item_of(entry) for entry in page["files"]})
         fields = f"nextPageToken,newStartPageToken,changes(fileId,removed,file({FIELDS}))"
         shared = f"&includeItemsFromAllDrives=true{drive}" if drive else ""
         query = f"changes?pageSize=1000&includeRemoved=true&{_ALL_DRIVES}{shared}&fields={fields}"
         for page in self._pages(feed, f"{self._base}/{query}", token):
-            found = {
-                change["fileId"]: None if change.get("removed") else change.get("file")
+            items = {
+                change["fileId"]: None if change.get("removed") else _item_of(change.get("file"))
                 for change in page["changes"]
                 if change.get("fileId")  # else of the drive itself
             }
-            yield _page(found, page.get("newStartPageToken", ""))
+            yield Page(items, page.get("newStartPageToken", ""))
 
     @contextmanager
     def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
@@ -128,8 +128,8 @@ class GoogleDriveShare(ListedShare):
         def checked() -> dict[str, Any]:
             """Return the state of the file on the server, which must be the crawled one."""
             state = client.get_json(f"{place}?{_ALL_DRIVES}&fields={FIELDS}")
-            now = _item_of(state)
-            if state.get("trashed") or (now.size, now.identity) != (source.size, source.inode):
+            now = None if state.get("trashed") else _item_of(state)
+            if now is None or (now.size, now.identity) != (source.size, source.inode):
                 raise RefusedError(FailReason.CHANGED, "not the file that was crawled")
             return state
 
@@ -138,7 +138,7 @@ class GoogleDriveShare(ListedShare):
             return answer.content[start:] if answer.status_code == 200 else answer.content  # noqa: PLR2004 (not a range)
 
         kind = str(checked().get("mimeType", ""))
-        owner, readers = self._access(client, place, subject.rpartition("@")[2])
+        owner, readers = _access(client, place, subject.rpartition("@")[2])
         described = replace(source, owner=owner, readers=readers)
         if not kind.startswith(_NATIVE):
             yield RangeFile(described, fetch, offset, verify=checked)
@@ -149,19 +149,6 @@ class GoogleDriveShare(ListedShare):
         data = client.request("GET", f"{place}/export?mimeType={quote(wanted, safe='')}").content
         yield RangeFile(described, lambda start: data[start:], offset, n_bytes=len(data), verify=checked)
 
-    def _access(self, client: HttpClient, place: str, own_domain: str) -> tuple[str, tuple[str, ...]]:
-        """Return owner and readers; they are unknown if Google does not give them to the account."""
-        fields = "nextPageToken,permissions(type,role,emailAddress,domain,deleted)"
-        url = f"{place}/permissions?pageSize=100&{_ALL_DRIVES}&fields={fields}"
-        try:
-            pages = list(_pages_of(client.get_json, url))
-        except RefusedError:
-            return "", ()
-        found = [one for page in pages for one in page.get("permissions", ()) if not one.get("deleted")]
-        owners = [str(one.get("emailAddress", "")) for one in found if one.get("role") == "owner"]
-        readers = tuple(dict.fromkeys(_reader(one, own_domain) for one in found))
-        return owners[0] if owners else "", readers
-
     def _mounts(self, feed: str) -> Iterator[Page]:
         """Yield all shared drives, or all users, as folders."""
         if feed == "drives":
@@ -170,12 +157,11 @@ class GoogleDriveShare(ListedShare):
             base = f"{self.credentials.endpoint or _DIRECTORY}/admin/directory/v1/users"
             url = f"{base}?customer=my_customer&maxResults=500&fields=nextPageToken,users(id,primaryEmail)"
         for page in self._pages(feed, url):
-            drives = [(one["id"], one["name"], f"shared/{one['id']}") for one in page.get("drives", ())]
-            users = [(one["id"], one["primaryEmail"]) for one in page.get("users", ())]
-            drives += [(one, name, f"user/{name}") for one, name in users]
-            yield Page(
-                [Item(one, "", path_name(name), Kind.FOLDER, feed=inner) for one, name, inner in drives]
-            )
+            found = [(one["id"], one["name"], f"shared/{one['id']}") for one in page.get("drives", ())]
+            users = page.get("users", ())
+            found += [(one["id"], one["primaryEmail"], f"user/{one['primaryEmail']}") for one in users]
+            folder = Kind.FOLDER
+            yield Page({one: Item(one, "", path_name(name), folder, feed=feed) for one, name, feed in found})
 
     def _pages(self, feed: str, url: str, token: str = "") -> Iterator[dict[str, Any]]:
         return _pages_of(lambda url: self._get(feed, url), url, token)
@@ -193,13 +179,9 @@ class GoogleDriveShare(ListedShare):
         with self._lock:
             if (subject, scope) not in self._clients:
                 sign_in = _SignIn(self.settings, self.credentials, subject, scope)
-                self._clients[subject, scope] = HttpClient(
-                    self.settings,
-                    sign_in,
-                    ca_file=self.credentials.ca_file,
-                    extra=_EXTRA,
-                    refine=_refusal_of,
-                )
+                how = {"ca_file": self.credentials.ca_file, "extra": _EXTRA}
+                made = HttpClient(self.settings, sign_in, **how, refine=_refusal_of)
+                self._clients[subject, scope] = made
             return self._clients[subject, scope]
 
 
@@ -268,20 +250,27 @@ def _pages_of(get: Callable[[str], dict[str, Any]], url: str, token: str = "") -
             return
 
 
-def _page(found: Mapping[str, dict[str, Any] | None], token: str) -> Page:
-    """Return a page of the last state of each file; None for one that is gone."""
-    items, removed = [], []
-    for one, entry in found.items():
-        # In a folder that lies in the bin all is "trashed" and comes back with the folder.
-        if entry is None or entry.get("explicitlyTrashed", entry.get("trashed")):
-            removed.append(one)
-        else:
-            items.append(_item_of(entry))
-    return Page(items, removed, token)
+def _access(client: HttpClient, place: str, own_domain: str) -> tuple[str, tuple[str, ...]]:
+    """Return owner and readers; they are unknown if Google does not give them to the account."""
+    fields = "nextPageToken,permissions(type,role,emailAddress,domain,deleted)"
+    url = f"{place}/permissions?pageSize=100&{_ALL_DRIVES}&fields={fields}"
+    try:
+        pages = list(_pages_of(client.get_json, url))
+    except RefusedError:
+        return "", ()
+    found = [one for page in pages for one in page.get("permissions", ()) if not one.get("deleted")]
+    owners = [str(one.get("emailAddress", "")) for one in found if one.get("role") == "owner"]
+    readers = tuple(dict.fromkeys(_reader(one, own_domain) for one in found))
+    return owners[0] if owners else "", readers
 
 
-def _item_of(entry: Mapping[str, Any]) -> Item:
-    """Return a file of a drive; of several folders that have it, the first by id is its parent."""
+def _item_of(entry: Mapping[str, Any] | None) -> Item | None:
+    """Return a file of a drive; of several folders that have it, the first by id is its parent.
+
+    In a folder that lies in the bin all is "trashed" and comes back with the folder.
+    """
+    if entry is None or entry.get("explicitlyTrashed", entry.get("trashed")):
+        return None
     kind, moment = entry.get("mimeType", ""), entry.get("modifiedTime")
     size, mark = int(entry.get("size") or 0), entry.get("md5Checksum") or entry.get("headRevisionId")
     if kind.startswith(_NATIVE):
@@ -306,11 +295,10 @@ def _reader(permission: Mapping[str, Any], own_domain: str) -> str:
     'user a@other.example (guest)'
     """
     kind, name = permission.get("type"), permission.get("emailAddress", "")
-    if kind == "anyone":
-        return "everyone"
-    if kind == "domain":
-        return f"group everyone in {permission.get('domain', '')}"
-    if kind == "group":
-        return f"group {name}"
     is_guest = own_domain and name.rpartition("@")[2].lower() != own_domain.lower()
-    return f"user {name} (guest)" if is_guest else f"user {name}"
+    readers = {
+        "anyone": "everyone",
+        "domain": f"group everyone in {permission.get('domain', '')}",
+        "group": f"group {name}",
+    }
+    return readers.get(str(kind), f"user {name} (guest)" if is_guest else f"user {name}")

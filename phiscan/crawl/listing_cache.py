@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import partial
@@ -85,8 +85,7 @@ class Item(NamedTuple):
 class Page(NamedTuple):
     """A part of a delta; the token of the last page is stored. An empty token: the next listing is whole."""
 
-    items: Iterable[Item]
-    removed: Iterable[str] = ()
+    items: Mapping[str, Item | None]  # by id; None = it is gone
     token: str = ""
     top: str | None = None  # id of the folder that has the uppermost items, known from the first page on
 
@@ -152,7 +151,7 @@ class ListingCache:
         return [(feed, Item(*values)) for feed, *values in rows]
 
     def _store(self, feed: str, pages: Iterator[Page], *, is_whole: bool) -> None:
-        first = next(pages, Page(()))  # most deltas are one page: no other feed waits for it
+        first = next(pages, Page({}))  # most deltas are one page: no other feed waits for it
         with self._database() as database, database:
             database.execute("BEGIN IMMEDIATE")
             database.execute("INSERT INTO feeds VALUES (NULL, ?, '', '') ON CONFLICT DO NOTHING", (feed,))
@@ -163,14 +162,11 @@ class ListingCache:
             token = ""
             for page in chain((first,), pages):
                 token, top = page.token, top if page.top is None else page.top
-                rows = (
-                    (number, one, "" if parent == top else parent, *more)
-                    for one, parent, *more in page.items
-                    if one != top
-                )
+                kept = (item for one, item in page.items.items() if item is not None and one != top)
+                rows = ((number, one, "" if parent == top else parent, *more) for one, parent, *more in kept)
                 database.executemany(_STORE, rows)
-                removed = ((number, one) for one in page.removed)
-                database.executemany("DELETE FROM items WHERE number = ? AND id = ?", removed)
+                gone = ((number, one) for one, item in page.items.items() if item is None)
+                database.executemany("DELETE FROM items WHERE number = ? AND id = ?", gone)
             database.execute("UPDATE feeds SET token = ?, top = ? WHERE number = ?", (token, top, number))
 
     @contextmanager
@@ -256,7 +252,7 @@ class ListedShare(ServerShare):
 
     def _list(self, folder: bytes) -> list[Entry]:
         try:
-            found = self._entries(self._places.pop(folder, None) or self._enter(folder))
+            found = self._entries(self._places.pop(folder, ()) or self._enter(folder))
         except DamagedListingError:
             found = self._entries(self._enter(folder))
         entries = []

@@ -22,7 +22,7 @@ from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.errors import InputError, PhiscanError
 from phiscan.model import FailReason
 
-EXTRA = "microsoft365"
+_EXTRA = "microsoft365"
 _GRAPH = "https://graph.microsoft.com"
 # Graph -> where applications sign in; another endpoint is for both. Source: "National cloud deployments".
 _LOGINS = {
@@ -54,9 +54,9 @@ class Graph:
         endpoint = (credentials.endpoint or _GRAPH).rstrip("/")
         self._base = f"{endpoint}/v1.0"
         ca_file = credentials.ca_file
-        self._unsigned = HttpClient(settings, Unsigned(), ca_file=ca_file, extra=EXTRA)
+        self._unsigned = HttpClient(settings, Unsigned(), ca_file=ca_file, extra=_EXTRA)
         sign_in = _SignIn(self._unsigned, credentials.tenant or tenant, endpoint, credentials)
-        self._client = HttpClient(settings, sign_in, ca_file=ca_file, extra=EXTRA)
+        self._client = HttpClient(settings, sign_in, ca_file=ca_file, extra=_EXTRA)
 
     def close(self) -> None:
         """Close all connections."""
@@ -86,13 +86,9 @@ class _SignIn:
     """Signs in as an application; msal keeps the token and renews it before it expires."""
 
     def __init__(self, client: HttpClient, tenant: str, endpoint: str, credentials: Credentials) -> None:
-        try:
-            import msal  # noqa: F401, PLC0415 (an optional part)
-        except ImportError:
-            message = f"{EXTRA}: needs the package msal; expected phiscan installed with [{EXTRA}]"
-            raise InputError(message) from None
         self._client = client
         self._login = f"{_LOGINS.get(endpoint, endpoint)}/{tenant}"
+        self._authority = f"https://{self._login.partition('://')[2]}"  # msal knows https only
         self._scope = f"{endpoint}/.default"
         self._credentials = credentials
         self._lock = threading.Lock()
@@ -120,8 +116,11 @@ class _SignIn:
         raise UnansweredError(message, is_gone=False)
 
     def _made(self) -> Any:
-        import msal  # noqa: PLC0415 (an optional part, and slow to load)
-
+        try:
+            import msal  # noqa: PLC0415 (an optional part, and slow to load)
+        except ImportError:
+            message = f"{_EXTRA}: needs the package msal; expected phiscan installed with [{_EXTRA}]"
+            raise InputError(message) from None
         mine = self._credentials
         secret: str | dict[str, Any] = mine.password
         if mine.key_file:
@@ -135,7 +134,7 @@ class _SignIn:
             return msal.ConfidentialClientApplication(
                 mine.username,
                 client_credential=secret,
-                authority=f"https://{self._login.partition('://')[2]}",
+                authority=self._authority,
                 http_client=self,
                 instance_discovery=False,
             )
@@ -147,15 +146,15 @@ class _SignIn:
 
     def get(self, url: str, **_: Any) -> SimpleNamespace:  # noqa: ARG002 (it is always the same question)
         """Return where tokens are given, as the server would: the address is part of its contract."""
-        place = f"https://{self._login.partition('://')[2]}/oauth2/v2.0"
+        place = f"{self._authority}/oauth2/v2.0"
         text = f'{{"authorization_endpoint": "{place}/authorize", "token_endpoint": "{place}/token"}}'
         return SimpleNamespace(status_code=200, text=text, headers={})
 
     def post(self, url: str, data: Any = None, headers: Any = None, **_: Any) -> Any:  # noqa: ARG002
-        """Return the answer to a request for a token; msal knows https only, and gives bytes as values."""
+        """Return the answer to a request for a token; the values in it may be bytes."""
         form = {**(headers or {}), "Content-Type": "application/x-www-form-urlencoded"}
-        place = f"{self._login}/oauth2/v2.0/token"
-        return self._client.send("POST", place, content=urlencode(data or {}).encode(), headers=form)
+        content = urlencode(data or {}).encode()
+        return self._client.send("POST", f"{self._login}/oauth2/v2.0/token", content=content, headers=form)
 
 
 def pages_of(get: Callable[[str], dict[str, Any]], link: str) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
@@ -35,6 +35,7 @@ _MESSAGE = "id,receivedDateTime,lastModifiedDateTime,changeKey"
 _MESSAGE_BYTES = 65_536  # estimated: Graph gives no sizes of messages
 _FACETS = {"remoteItem": Kind.LINK, "file": Kind.FILE, "folder": Kind.FOLDER, "package": Kind.PACKAGE}
 _ADDRESS = "@microsoft.graph.downloadUrl"
+_ItemOf = Callable[[dict[str, Any]], Item | None]
 
 
 class Microsoft365Share(ListedShare):
@@ -59,9 +60,8 @@ class Microsoft365Share(ListedShare):
         """Open a crawled file or message at a position; see ``RemoteShare``."""
         feed, item = self.find(source)
         if item.kind == Kind.PACKAGE:
-            raise RefusedError(
-                FailReason.UNSUPPORTED, "a package, such as a notebook, of which no files are listed"
-            )
+            detail = "a package, such as a notebook, of which no files are listed"
+            raise RefusedError(FailReason.UNSUPPORTED, detail)
         yield (self._message if feed.endswith("/messages") else self._file)(source, feed, item, offset)
 
     def start(self) -> tuple[str, Sequence[str]]:
@@ -78,13 +78,11 @@ class Microsoft365Share(ListedShare):
         elif feed.endswith("/messages"):
             yield from self._delta(token or f"{feed}/delta?$select={_MESSAGE}", _message_of)
         elif feed.endswith("/mailFolders"):
-            link = f"{feed}/delta?$select={_MAIL_FOLDER}"
-            yield from self._tree(
-                f"{feed}/msgfolderroot", token, link, lambda entry: _mail_folder_of(entry, feed)
-            )
+            link, item_of = f"{feed}/delta?$select={_MAIL_FOLDER}", partial(_mail_folder_of, feed)
+            yield from self._tree(f"{feed}/msgfolderroot", token or link, item_of, is_whole=not token)
         else:
-            link = f"{feed}/root/delta?$select={DRIVE_ITEM}"
-            yield from self._tree(f"{feed}/root", token, link, _drive_item_of)
+            link = token or f"{feed}/root/delta?$select={DRIVE_ITEM}"
+            yield from self._tree(f"{feed}/root", link, _drive_item_of, is_whole=not token)
 
     @cached_property
     def _site(self) -> str:
@@ -118,40 +116,36 @@ class Microsoft365Share(ListedShare):
         """Yield the sites of a tenant, the libraries of a site, or the users, as folders."""
         query = {"users": "?$select=id,userPrincipalName&$top=999", "sites/getAllSites": ""}
         for page in pages_of(self._get, feed + query.get(feed, "?$select=id,name")):
-            items = []
+            items: dict[str, Item | None] = {}
             for entry in page["value"]:
-                one = _quoted(entry["id"])
+                one: str = entry["id"]
                 if feed == "users":
-                    name, inner = entry["userPrincipalName"], self._of_user(entry["id"])
+                    name, inner = entry["userPrincipalName"], self._of_user(one)
                 elif feed.endswith("/drives"):
-                    name, inner = entry["name"], f"drives/{one}"
+                    name, inner = entry["name"], f"drives/{_quoted(one)}"
                 else:
-                    name, inner = _site_name(entry), f"sites/{one}/drives"
+                    name, inner = _site_name(entry), f"sites/{_quoted(one)}/drives"
                 if name:
-                    items.append(Item(entry["id"], "", path_name(name), Kind.FOLDER, feed=inner))
+                    items[one] = Item(one, "", path_name(name), Kind.FOLDER, feed=inner)
             yield Page(items)
 
-    def _tree(
-        self, root: str, token: str, link: str, item_of: Callable[[dict[str, Any]], Item | None]
-    ) -> Iterator[Page]:
+    def _tree(self, root: str, link: str, item_of: _ItemOf, *, is_whole: bool) -> Iterator[Page]:
         """Yield what changed in a drive or in the folders of a mailbox; first, where it is, its root."""
-        if not token:
+        if is_whole:
             try:
                 top = self._get(f"{root}?$select=id")["id"]
             except RefusedError as error:
                 if self._names or error.reason is not FailReason.CHANGED:
                     raise
                 return  # one of all users, without a drive or mailbox
-            yield Page((), top=top)
-        yield from self._delta(token or link, item_of)
+            yield Page({}, top=top)
+        yield from self._delta(link, item_of)
 
-    def _delta(self, link: str, item_of: Callable[[dict[str, Any]], Item | None]) -> Iterator[Page]:
+    def _delta(self, link: str, item_of: _ItemOf) -> Iterator[Page]:
         for page in pages_of(self._get, link):
             last = {entry["id"]: entry for entry in page["value"]}  # an item may come twice
-            found = {one: None if "@removed" in entry else item_of(entry) for one, entry in last.items()}
-            items = [item for item in found.values() if item is not None]
-            removed = [one for one, item in found.items() if item is None]
-            yield Page(items, removed, page.get("@odata.deltaLink", ""))
+            items = {one: None if "@removed" in entry else item_of(entry) for one, entry in last.items()}
+            yield Page(items, page.get("@odata.deltaLink", ""))
 
     def _file(self, source: SourceFile, feed: str, item: Item, offset: int) -> RangeFile:
         """Return a file of a drive, read range by range from the address that Graph gives for it."""
@@ -210,7 +204,7 @@ def _drive_item_of(entry: dict[str, Any]) -> Item | None:
     return Item(entry["id"], parent, _name(entry.get("name")), kind, entry.get("size"), moment, identity)
 
 
-def _mail_folder_of(entry: dict[str, Any], feed: str) -> Item:
+def _mail_folder_of(feed: str, entry: dict[str, Any]) -> Item:
     """Return a folder of a mailbox; its messages are in a feed of their own."""
     one, parent, name = entry["id"], entry.get("parentFolderId"), _name(entry.get("displayName"))
     return Item(one, parent, name, Kind.FOLDER, feed=f"{feed}/{_quoted(one)}/messages")
