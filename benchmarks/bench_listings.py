@@ -28,7 +28,7 @@ from phiscan.crawl.shares import open_remote
 
 pytestmark = pytest.mark.bench
 N_ITEMS = 100_000
-DELAYS_S = (0.0, 0.05)
+DELAYS_S = (0.05,)
 NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 USER = "ann@contoso.com"
 SERVER = """

@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from phiscan.config import SharesTable
@@ -29,9 +30,6 @@ from phiscan.crawl.share import OpenFile, identity_number
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.errors import InputError, PhiscanError
 from phiscan.model import FailReason, SourceFile
-
-if TYPE_CHECKING:
-    from httpx2 import Response
 
 _EXTRA = "google"
 _API, _DIRECTORY = "https://www.googleapis.com", "https://admin.googleapis.com"
@@ -95,22 +93,23 @@ class GoogleDriveShare(ListedShare):
         if "/" not in feed:
             yield from self._mounts(feed)
             return
+        get = partial(self._get, feed)
         kind, _, name = feed.partition("/")
         drive = f"&driveId={quote(name)}" if kind == "shared" else ""
         if not token:
             place = f"drives/{quote(name)}" if drive else "files/root"
-            yield Page({}, top=self._get(feed, f"{self._base}/{place}?fields=id")["id"])
+            yield Page({}, top=get(f"{self._base}/{place}?fields=id")["id"])
             # Taken before the listing, so that a change during the listing is not lost.
-            answer = self._get(feed, f"{self._base}/changes/startPageToken?{_ALL_DRIVES}{drive}")
+            answer = get(f"{self._base}/changes/startPageToken?{_ALL_DRIVES}{drive}")
             token = answer["startPageToken"]
             corpus = f"corpora=drive&includeItemsFromAllDrives=true{drive}" if drive else "corpora=user"
             query = f"files?pageSize=1000&{corpus}&{_ALL_DRIVES}&fields=nextPageToken,files({FIELDS})"
-            for page in self._pages(feed, f"{self._base}/{query}"):
+            for page in _pages_of(get, f"{self._base}/{query}"):
                 yield Page({entry["id"]: _item_of(entry) for entry in page["files"]})
         fields = f"nextPageToken,newStartPageToken,changes(fileId,removed,file({FIELDS}))"
         shared = f"&includeItemsFromAllDrives=true{drive}" if drive else ""
         query = f"changes?pageSize=1000&includeRemoved=true&{_ALL_DRIVES}{shared}&fields={fields}"
-        for page in self._pages(feed, f"{self._base}/{query}", token):
+        for page in _pages_of(get, f"{self._base}/{query}", token):
             items = {
                 change["fileId"]: None if change.get("removed") else _item_of(change.get("file"))
                 for change in page["changes"]
@@ -156,15 +155,12 @@ class GoogleDriveShare(ListedShare):
         else:
             base = f"{self.credentials.endpoint or _DIRECTORY}/admin/directory/v1/users"
             url = f"{base}?customer=my_customer&maxResults=500&fields=nextPageToken,users(id,primaryEmail)"
-        for page in self._pages(feed, url):
+        for page in _pages_of(partial(self._get, feed), url):
             found = [(one["id"], one["name"], f"shared/{one['id']}") for one in page.get("drives", ())]
             users = page.get("users", ())
             found += [(one["id"], one["primaryEmail"], f"user/{one['primaryEmail']}") for one in users]
             folder = Kind.FOLDER
             yield Page({one: Item(one, "", path_name(name), folder, feed=feed) for one, name, feed in found})
-
-    def _pages(self, feed: str, url: str, token: str = "") -> Iterator[dict[str, Any]]:
-        return _pages_of(lambda url: self._get(feed, url), url, token)
 
     def _get(self, feed: str, url: str) -> dict[str, Any]:
         client = self._client(self._subject(feed), _USERS_SCOPE if feed == "users" else _DRIVES_SCOPE)
@@ -179,8 +175,8 @@ class GoogleDriveShare(ListedShare):
         with self._lock:
             if (subject, scope) not in self._clients:
                 sign_in = _SignIn(self.settings, self.credentials, subject, scope)
-                how = {"ca_file": self.credentials.ca_file, "extra": _EXTRA}
-                made = HttpClient(self.settings, sign_in, **how, refine=_refusal_of)
+                ca_file = self.credentials.ca_file
+                made = HttpClient(self.settings, sign_in, ca_file=ca_file, extra=_EXTRA, refine=_refusal_of)
                 self._clients[subject, scope] = made
             return self._clients[subject, scope]
 
@@ -191,8 +187,6 @@ class _SignIn:
     def __init__(self, settings: SharesTable, credentials: Credentials, subject: str, scope: str) -> None:
         try:
             from google.oauth2 import service_account  # noqa: PLC0415 (an optional part)
-
-            account: Any = service_account.Credentials
         except ImportError:
             message = f"{_EXTRA}: needs the package google-auth; expected phiscan installed with [{_EXTRA}]"
             raise InputError(message) from None
@@ -202,6 +196,7 @@ class _SignIn:
         self._lock = threading.Lock()
         try:
             key = json.loads(read_private(credentials.key_file, "key_file"))
+            account: Any = service_account.Credentials
             self._account = account.from_service_account_info(key, scopes=[scope], subject=subject or None)
         except (ValueError, TypeError, AttributeError):  # their messages may quote the key
             message = "key_file: expected a service account's JSON"
@@ -228,15 +223,14 @@ class _SignIn:
         return SimpleNamespace(status=answer.status_code, headers=answer.headers, data=answer.content)
 
 
-def _refusal_of(answer: Response) -> PhiscanError | None:
+def _refusal_of(answer: Any) -> PhiscanError | None:
     """Return the error for a reason that Google gives; its text is never shown."""
     try:
         reason = str(answer.json()["error"]["errors"][0]["reason"])
     except (ValueError, LookupError, TypeError):
         return None
     if reason in _TEMPORARY:
-        detail = "Google asks for fewer requests"
-        return UnansweredError(detail, is_gone=False)
+        return UnansweredError("Google asks for fewer requests", is_gone=False)
     return RefusedError(*_REFUSALS[reason]) if reason in _REFUSALS else None
 
 

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 from functools import partial
 from itertools import chain
@@ -27,7 +27,7 @@ from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.location import escaped
 from phiscan.crawl.remote import ServerShare
 from phiscan.crawl.share import Crawled
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.share_errors import RefusedError
 from phiscan.crawl.walk import Entry, walk
 from phiscan.model import FailReason, SkipReason, SourceFile
 
@@ -94,10 +94,6 @@ Found = tuple[str, Item]  # with its feed
 Place = tuple[tuple[str, str], ...]  # feeds, and ids of folders in them, that have the entries of a folder
 
 
-class DamagedListingError(UnansweredError):
-    """The stored listing was damaged and has been removed; it is read again at the next attempt."""
-
-
 class ListingCache:
     """The items of one root, by feed and parent; thread-safe."""
 
@@ -126,9 +122,10 @@ class ListingCache:
         with self._feed_locks.setdefault(feed, threading.Lock()):
             if feed in self._refreshed:
                 return
-            with self._database() as database:
-                stored = database.execute("SELECT token FROM feeds WHERE name = ?", (feed,)).fetchone()
-            token = stored[0] if stored else ""
+            token = ""
+            with suppress(RefusedError), self._database() as database:  # else it is damaged, and removed
+                query = "SELECT coalesce(max(token), '') FROM feeds WHERE name = ?"
+                token = database.execute(query, (feed,)).fetchone()[0]
             try:
                 self._store(feed, pages(token), is_whole=not token)
             except RefusedError:
@@ -183,15 +180,13 @@ class ListingCache:
                     self._connection.executescript(_TABLES)
                 yield self._connection
             except (sqlite3.Error, OSError) as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
-                    detail = f"the stored listing cannot be used ({type(error).__name__})"
-                    raise RefusedError(FailReason.IO_ERROR, detail) from None
                 self.close()
-                for ending in ("", "-wal", "-shm"):
-                    Path(f"{self._path}{ending}").unlink(missing_ok=True)
-                self._refreshed.clear()
-                message = "the stored listing was damaged"
-                raise DamagedListingError(message, is_gone=False) from None
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+                    for ending in ("", "-wal", "-shm"):
+                        Path(f"{self._path}{ending}").unlink(missing_ok=True)
+                    self._refreshed.clear()
+                detail = f"the stored listing cannot be used ({type(error).__name__})"
+                raise RefusedError(FailReason.IO_ERROR, detail) from None
 
 
 class ListedShare(ServerShare):
@@ -251,12 +246,9 @@ class ListedShare(ServerShare):
         return found
 
     def _list(self, folder: bytes) -> list[Entry]:
-        try:
-            found = self._entries(self._places.pop(folder, ()) or self._enter(folder))
-        except DamagedListingError:
-            found = self._entries(self._enter(folder))
+        place = self._places.pop(folder, ()) or self._enter(folder)
         entries = []
-        for name, (feed, item) in found.items():
+        for name, (feed, item) in self._entries(place).items():
             path, moment = (folder + b"/" + name).lstrip(b"/"), item.mtime_ns or 0
             if item.kind == Kind.FOLDER:
                 self._places[path] = _inside(feed, item)

@@ -35,7 +35,6 @@ _MESSAGE = "id,receivedDateTime,lastModifiedDateTime,changeKey"
 _MESSAGE_BYTES = 65_536  # estimated: Graph gives no sizes of messages
 _FACETS = {"remoteItem": Kind.LINK, "file": Kind.FILE, "folder": Kind.FOLDER, "package": Kind.PACKAGE}
 _ADDRESS = "@microsoft.graph.downloadUrl"
-_ItemOf = Callable[[dict[str, Any]], Item | None]
 
 
 class Microsoft365Share(ListedShare):
@@ -75,14 +74,26 @@ class Microsoft365Share(ListedShare):
         """Yield what changed in a feed; see ``ListedShare``."""
         if feed in {"users", "sites/getAllSites"} or feed.endswith("/drives"):
             yield from self._mounts(feed)
-        elif feed.endswith("/messages"):
-            yield from self._delta(token or f"{feed}/delta?$select={_MESSAGE}", _message_of)
+            return
+        root, delta = "root", f"root/delta?$select={DRIVE_ITEM}"
+        item_of: Callable[[dict[str, Any]], Item | None] = _drive_item_of
+        if feed.endswith("/messages"):
+            root, delta, item_of = "", f"delta?$select={_MESSAGE}", _message_of
         elif feed.endswith("/mailFolders"):
-            link, item_of = f"{feed}/delta?$select={_MAIL_FOLDER}", partial(_mail_folder_of, feed)
-            yield from self._tree(f"{feed}/msgfolderroot", token or link, item_of, is_whole=not token)
-        else:
-            link = token or f"{feed}/root/delta?$select={DRIVE_ITEM}"
-            yield from self._tree(f"{feed}/root", link, _drive_item_of, is_whole=not token)
+            root, delta = "msgfolderroot", f"delta?$select={_MAIL_FOLDER}"
+            item_of = partial(_mail_folder_of, feed)
+        if root and not token:
+            try:
+                top = self._get(f"{feed}/{root}?$select=id")["id"]
+            except RefusedError as error:
+                if self._names or error.reason is not FailReason.CHANGED:
+                    raise
+                return  # one of all users, without a drive or mailbox
+            yield Page({}, top=top)
+        for page in pages_of(self._get, token or f"{feed}/{delta}"):
+            last = {entry["id"]: entry for entry in page["value"]}  # an item may come twice
+            items = {one: None if "@removed" in entry else item_of(entry) for one, entry in last.items()}
+            yield Page(items, page.get("@odata.deltaLink", ""))
 
     @cached_property
     def _site(self) -> str:
@@ -128,24 +139,6 @@ class Microsoft365Share(ListedShare):
                 if name:
                     items[one] = Item(one, "", path_name(name), Kind.FOLDER, feed=inner)
             yield Page(items)
-
-    def _tree(self, root: str, link: str, item_of: _ItemOf, *, is_whole: bool) -> Iterator[Page]:
-        """Yield what changed in a drive or in the folders of a mailbox; first, where it is, its root."""
-        if is_whole:
-            try:
-                top = self._get(f"{root}?$select=id")["id"]
-            except RefusedError as error:
-                if self._names or error.reason is not FailReason.CHANGED:
-                    raise
-                return  # one of all users, without a drive or mailbox
-            yield Page({}, top=top)
-        yield from self._delta(link, item_of)
-
-    def _delta(self, link: str, item_of: _ItemOf) -> Iterator[Page]:
-        for page in pages_of(self._get, link):
-            last = {entry["id"]: entry for entry in page["value"]}  # an item may come twice
-            items = {one: None if "@removed" in entry else item_of(entry) for one, entry in last.items()}
-            yield Page(items, page.get("@odata.deltaLink", ""))
 
     def _file(self, source: SourceFile, feed: str, item: Item, offset: int) -> RangeFile:
         """Return a file of a drive, read range by range from the address that Graph gives for it."""
