@@ -124,6 +124,19 @@ class HttpClient:
         """
         return self._send((method, url), headers or {}, {}, 0, how)
 
+    def get_json(self, url: str, *, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """Return the JSON of an address.
+
+        Raises:
+            RefusedError, UnansweredError: see there.
+        """
+        try:
+            body: dict[str, Any] = self.request("GET", url, headers=headers).json()
+        except ValueError:
+            message = "the server's answer is not JSON"
+            raise UnansweredError(message, is_gone=False) from None
+        return body
+
     def get_range(self, url: str, start: int, *, headers: Mapping[str, str] | None = None) -> Response:
         """Return the bytes from a position on, at most ``RANGE_BYTES``; none after the end.
 

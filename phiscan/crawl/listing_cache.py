@@ -1,4 +1,4 @@
-"""Listings of sources that report only changes, kept between scans in one SQLite file for each root.
+"""Sources that report only changes: their listing, kept between scans in one SQLite file for each root.
 
 A feed is what has a delta token of its own: a drive, or one folder of a mailbox. All pages of a delta and the
 token of the next one are stored in one transaction, so that a process that is killed leaves the state before
@@ -9,92 +9,89 @@ the source; a damaged one is.
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from enum import IntEnum
-from functools import lru_cache, partial
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from blake3 import blake3
 
-from phiscan.crawl.location import escaped, unescaped
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
-from phiscan.model import FailReason
+from phiscan.config import SharesTable
+from phiscan.crawl.ignore import IgnoreRules
+from phiscan.crawl.location import escaped
+from phiscan.crawl.remote import ServerShare
+from phiscan.crawl.share import Crawled
+from phiscan.crawl.share_errors import RefusedError
+from phiscan.crawl.walk import Entry, walk
+from phiscan.model import FailReason, SkipReason, SourceFile
 
-_VERSION = 1  # of the tables; another one is read again from the source
+# Ids come in no order, so that a small cache would be written again and again.
 _TABLES = """
-CREATE TABLE feeds (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, token TEXT NOT NULL);
-CREATE TABLE items (
-    feed INTEGER NOT NULL, id TEXT NOT NULL, parent TEXT, name BLOB, kind INTEGER, size INTEGER,
-    mtime_ns INTEGER, mark TEXT, born TEXT, PRIMARY KEY (feed, id)
+PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;
+CREATE TABLE IF NOT EXISTS feeds (number INTEGER PRIMARY KEY, name TEXT UNIQUE, token TEXT, top TEXT);
+CREATE TABLE IF NOT EXISTS items (
+    number INTEGER, id TEXT, parent TEXT, name BLOB, kind INTEGER, size INTEGER, mtime_ns INTEGER,
+    identity INTEGER, born TEXT, feed TEXT, PRIMARY KEY (number, id)
 );
-CREATE INDEX children ON items (feed, parent, name);
-CREATE INDEX roots ON items (feed) WHERE kind = 2;
+CREATE INDEX IF NOT EXISTS children ON items (number, parent);
+CREATE INDEX IF NOT EXISTS identities ON items (identity);
 """
 _STORE = """
-INSERT INTO items VALUES {rows} ON CONFLICT (feed, id) DO UPDATE SET
+INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (number, id) DO UPDATE SET
     parent = coalesce(excluded.parent, parent), name = coalesce(excluded.name, name),
     kind = coalesce(excluded.kind, kind), size = coalesce(excluded.size, size),
-    mtime_ns = coalesce(excluded.mtime_ns, mtime_ns), mark = coalesce(excluded.mark, mark),
-    born = coalesce(excluded.born, born)
+    mtime_ns = coalesce(excluded.mtime_ns, mtime_ns), identity = coalesce(excluded.identity, identity),
+    born = coalesce(excluded.born, born), feed = coalesce(excluded.feed, feed)
 """
-_COLUMNS = "id, parent, name, kind, size, mtime_ns, mark, born"
-_ROWS = 200  # stored by one statement
+_SELECT = """
+SELECT feeds.name, id, parent, one.name, iif(kind = 3 AND EXISTS (
+    SELECT 1 FROM items WHERE number = one.number AND parent = one.id
+), 1, kind), size, mtime_ns, identity, born, feed FROM items AS one JOIN feeds USING (number) WHERE
+"""
 _WAIT_S = 600.0  # for another process that stores a delta of the same root
-_CACHE_KIB = 65_536  # ids come in no order, so that a small cache would be written again and again
-_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_WITH_ID = re.compile(rb" \[([^\[\]]+)\](?:\.[^.]*)?$")
+# The last one: it has tables of another version.
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 
 
 class Kind(IntEnum):
     """What an item is to a walk."""
 
     FILE = 0
-    FOLDER = 1
-    ROOT = 2  # (also in the statements above) the folder that contains all others of its feed
-    MOUNT = 3  # a folder whose entries are those of another feed, which its mark names
-    LINK = 4  # a shortcut, never followed
-    PACKAGE = 5  # a folder if it has entries, else a file
-
-
-_KINDS = tuple(Kind)
-_PLAIN = (Kind.FILE, Kind.FOLDER)
+    FOLDER = 1  # (the numbers are also in the statements above)
+    LINK = 2  # a shortcut, never followed
+    PACKAGE = 3  # a folder if it has entries, else a file
 
 
 class Item(NamedTuple):
     """An item of a source; what a delta does not report of a known item is None and stays as it was."""
 
     id: str
-    parent: str | None
+    parent: str | None  # the id of its folder; "" = it is one of the uppermost of its feed
     name: bytes | None  # as in the path, see ``path_name``
     kind: Kind | None
     size: int | None = None
     mtime_ns: int | None = None
-    mark: str | None = None  # changes with the content
+    identity: int | None = None  # number that changes with the content, used as the inode
     born: str | None = None  # of items with equal names, the oldest has the plain name
+    feed: str | None = None  # of a folder: the feed of its entries, or of more of them
 
 
 class Page(NamedTuple):
     """A part of a delta; the token of the last page is stored. An empty token: the next listing is whole."""
 
-    items: Iterable[Item]
-    removed: Iterable[str] = ()
+    items: Mapping[str, Item | None]  # by id; None = it is gone
     token: str = ""
+    top: str | None = None  # id of the folder that has the uppermost items, known from the first page on
 
 
-Pages = Callable[[str], Iterator[Page]]
-
-
-class DamagedListingError(UnansweredError):
-    """The stored listing was damaged and has been removed; it is read again at the next attempt."""
-
-    def __init__(self) -> None:
-        super().__init__("the stored listing was damaged", is_gone=False)
+Found = tuple[str, Item]  # with its feed
+Place = tuple[tuple[str, str], ...]  # feeds, and ids of folders in them, that have the entries of a folder
 
 
 class ListingCache:
@@ -102,201 +99,204 @@ class ListingCache:
 
     def __init__(self, folder: str, root: bytes) -> None:
         self._path = Path(folder) / f"{blake3(root).hexdigest()[:32]}.sqlite"
-        self._reading, self._writing = threading.Lock(), threading.Lock()
-        self._locks: dict[str, threading.Lock] = {}
-        self._reader: sqlite3.Connection | None = None
-        self._writer: sqlite3.Connection | None = None
+        self._lock = threading.RLock()
+        self._feed_locks: dict[str, threading.Lock] = {}
+        self._connection: sqlite3.Connection | None = None
         self._refreshed: set[str] = set()  # feeds that need no request any more
-
-    def begin(self) -> None:
-        """Begin a crawl: every feed is refreshed once, when it is first needed."""
-        self._refreshed.clear()
 
     def close(self) -> None:
         """Close the file."""
-        with self._reading, self._writing:
-            self._close()
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
 
-    def refresh(self, feed: str, pages: Pages) -> None:
-        """Store what changed in a feed since its token, once in a crawl; ``pages`` gets the token.
+    def refresh(self, feed: str, pages: Callable[[str], Iterator[Page]]) -> None:
+        """Store what changed in a feed since its token, once for a share; ``pages`` gets the token.
 
         A token that is refused (expired, or of another state of the server) is replaced by a whole listing.
 
         Raises:
             RefusedError, UnansweredError: it cannot be listed; then nothing is stored.
         """
-        with self._locks.setdefault(feed, threading.Lock()):
+        with self._feed_locks.setdefault(feed, threading.Lock()):
             if feed in self._refreshed:
                 return
-            token = self._token(feed) or ""
+            token = ""
+            with suppress(RefusedError), self._database() as database:  # else it is damaged, and removed
+                query = "SELECT coalesce(max(token), '') FROM feeds WHERE name = ?"
+                token = database.execute(query, (feed,)).fetchone()[0]
             try:
-                self._apply(feed, pages(token), is_whole=not token)
+                self._store(feed, pages(token), is_whole=not token)
             except RefusedError:
                 if not token:
                     raise
-                self._apply(feed, pages(""), is_whole=True)
+                self._store(feed, pages(""), is_whole=True)
             self._refreshed.add(feed)
 
-    def ensure(self, feed: str, pages: Pages) -> None:
-        """Refresh a feed only if nothing of it is stored.
+    def children(self, feed: str, parent: str) -> list[Found]:
+        """Return the items in a folder, in no order; ``parent`` as in ``Item``."""
+        return self._select("number = (SELECT number FROM feeds WHERE name = ?) AND parent = ?", feed, parent)
 
-        Raises:
-            RefusedError, UnansweredError: it cannot be listed.
-        """
-        if self._token(feed) is None:
-            self.refresh(feed, pages)
+    def identified(self, identity: int) -> list[Found]:
+        """Return the items, in all feeds, that have an identity."""
+        return self._select("identity = ?", identity)
 
-    def top(self, feed: str) -> str:
-        """Return the id that the uppermost entries of a feed have as parent."""
-        rows = self._rows(feed, "kind = 2", index="roots")
-        return rows[0].id if rows else ""
+    def _select(self, condition: str, *values: str | int) -> list[Found]:
+        with self._database() as database:
+            rows = database.execute(_SELECT + condition, values).fetchall()
+        return [(feed, Item(*values)) for feed, *values in rows]
 
-    def children(self, feed: str, parent: str) -> list[Item]:
-        """Return the items in a folder, in no order."""
-        found = self._rows(feed, "parent = ?", parent, index="children")
-        if all(item.kind in _PLAIN for item in found):
-            return found
-        return [self._unpacked(feed, item) for item in found if item.kind is not Kind.ROOT]
-
-    def child(self, feed: str, parent: str, name: bytes) -> Item | None:
-        """Return the item that has a name in the listing of a folder, as ``ListedTree`` gives names."""
-        equal = "parent = ? AND name = ? ORDER BY born, id LIMIT 1"
-        rows = self._rows(feed, equal, parent, name, index="children")
-        if not rows and (match := _WITH_ID.search(name)):
-            rows = self._rows(feed, "id = ? AND parent = ?", original_name(match[1]), parent)
-        return self._unpacked(feed, rows[0]) if rows else None
-
-    def _unpacked(self, feed: str, item: Item) -> Item:
-        """Return an item of which a package is known to be a folder or a file."""
-        if item.kind is not Kind.PACKAGE:
-            return item
-        has_entries = bool(self._rows(feed, "parent = ? LIMIT 1", item.id, index="children"))
-        return item._replace(kind=Kind.FOLDER) if has_entries else item
-
-    def _token(self, feed: str) -> str | None:
-        """Return the token of a feed; None if nothing of it is stored."""
-        with self._reading, self._guarded():
-            query = "SELECT token FROM feeds WHERE name = ?"
-            row = self._connection(is_reader=True).execute(query, (feed,)).fetchone()
-        return None if row is None else str(row[0])
-
-    def _rows(self, feed: str, condition: str, *values: str | bytes, index: str = "") -> list[Item]:
-        """Return the items of a feed that meet a condition, by an index that SQLite would not choose."""
-        table = f"items INDEXED BY {index}" if index else "items"
-        query = f"SELECT {_COLUMNS} FROM {table} WHERE feed = (SELECT number FROM feeds WHERE name = ?) AND "  # noqa: S608 (of this module)
-        with self._reading, self._guarded():
-            rows = self._connection(is_reader=True).execute(query + condition, (feed, *values)).fetchall()
-        return [Item(one, parent, name, _KINDS[kind or 0], *more) for one, parent, name, kind, *more in rows]
-
-    def _apply(self, feed: str, pages: Iterator[Page], *, is_whole: bool) -> None:
-        """Store all pages and the token of the last one in one transaction."""
-        ahead = ThreadPoolExecutor(1, thread_name_prefix="delta")  # fetches while the page before is stored
-        try:
-            # Most deltas are one page; it is fetched while other feeds may be stored.
-            first = ahead.submit(next, pages, None).result()
-            self._store(feed, first, partial(ahead.submit, next, pages, None), is_whole=is_whole)
-        finally:
-            ahead.shutdown()
-
-    def _store(
-        self, feed: str, page: Page | None, fetch: Callable[[], Future[Page | None]], *, is_whole: bool
-    ) -> None:
-        with self._writing, self._guarded():
-            database = self._connection(is_reader=False)
+    def _store(self, feed: str, pages: Iterator[Page], *, is_whole: bool) -> None:
+        first = next(pages, Page({}))  # most deltas are one page: no other feed waits for it
+        with self._database() as database, database:
             database.execute("BEGIN IMMEDIATE")
-            try:
-                database.execute(
-                    "INSERT INTO feeds (name, token) VALUES (?, '') ON CONFLICT DO NOTHING", (feed,)
-                )
-                number = database.execute("SELECT number FROM feeds WHERE name = ?", (feed,)).fetchone()[0]
-                if is_whole:
-                    database.execute("DELETE FROM items WHERE feed = ?", (number,))
-                token = ""
-                while page is not None:
-                    upcoming = fetch()
-                    items = list(page.items)
-                    for start in range(0, len(items), _ROWS):
-                        rows = items[start : start + _ROWS]
-                        values = [value for item in rows for value in (number, *item)]
-                        database.execute(_store_rows(len(rows)), values)
-                    removed = ((number, one) for one in page.removed)
-                    database.executemany("DELETE FROM items WHERE feed = ? AND id = ?", removed)
-                    token = page.token
-                    page = upcoming.result()
-                database.execute("UPDATE feeds SET token = ? WHERE number = ?", (token, number))
-            except BaseException:
-                database.rollback()
-                raise
-            database.commit()
-
-    def _connection(self, *, is_reader: bool) -> sqlite3.Connection:
-        """Return the connection for reading, or the one for writing; the file is made if there is none."""
-        found = self._reader if is_reader else self._writer
-        if found is not None:
-            return found
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
-        made = sqlite3.connect(self._path, _WAIT_S, isolation_level=None, check_same_thread=False)
-        made.execute("PRAGMA journal_mode = WAL")
-        made.execute("PRAGMA synchronous = NORMAL")
-        made.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-        if _version_of(made) != _VERSION:
-            made.execute("BEGIN IMMEDIATE")
-            if _version_of(made) != _VERSION:  # unless another process was faster
-                for table in ("items", "feeds"):
-                    made.execute(f"DROP TABLE IF EXISTS {table}")
-                for statement in filter(str.strip, _TABLES.split(";")):
-                    made.execute(statement)
-                made.execute(f"PRAGMA user_version = {_VERSION}")
-            made.commit()
-        if is_reader:
-            self._reader = made
-        else:
-            self._writer = made
-        return made
+            database.execute("INSERT INTO feeds VALUES (NULL, ?, '', '') ON CONFLICT DO NOTHING", (feed,))
+            query = "SELECT number, top FROM feeds WHERE name = ?"
+            number, top = database.execute(query, (feed,)).fetchone()
+            if is_whole:
+                database.execute("DELETE FROM items WHERE number = ?", (number,))
+            token = ""
+            for page in chain((first,), pages):
+                token, top = page.token, top if page.top is None else page.top
+                kept = (item for one, item in page.items.items() if item is not None and one != top)
+                rows = ((number, one, "" if parent == top else parent, *more) for one, parent, *more in kept)
+                database.executemany(_STORE, rows)
+                gone = ((number, one) for one, item in page.items.items() if item is None)
+                database.executemany("DELETE FROM items WHERE number = ? AND id = ?", gone)
+            database.execute("UPDATE feeds SET token = ?, top = ? WHERE number = ?", (token, top, number))
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        """Translate errors of the file, which is removed if it is damaged."""
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
+    def _database(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection to one thread; translate errors of the file, which is removed if damaged."""
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+                    self._connection = sqlite3.connect(
+                        self._path, _WAIT_S, isolation_level=None, check_same_thread=False
+                    )
+                    self._connection.executescript(_TABLES)
+                yield self._connection
+            except (sqlite3.Error, OSError) as error:
+                self.close()
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+                    for ending in ("", "-wal", "-shm"):
+                        Path(f"{self._path}{ending}").unlink(missing_ok=True)
+                    self._refreshed.clear()
                 detail = f"the stored listing cannot be used ({type(error).__name__})"
                 raise RefusedError(FailReason.IO_ERROR, detail) from None
-            self._close()
-            for ending in ("", "-wal", "-shm"):
-                Path(f"{self._path}{ending}").unlink(missing_ok=True)
-            self._refreshed.clear()
-            raise DamagedListingError from None
-
-    def _close(self) -> None:
-        for connection in (self._reader, self._writer):
-            if connection is not None:
-                connection.close()
-        self._reader = self._writer = None
 
 
-@lru_cache(2 * _ROWS)
-def _store_rows(n_rows: int) -> str:
-    """Return the statement for several rows, since each statement waits for the thread that fetches."""
-    return _STORE.format(rows=", ".join(["(?, ?, ?, ?, ?, ?, ?, ?, ?)"] * n_rows))
+class ListedShare(ServerShare):
+    """One root on a server that lists by feeds; see ``RemoteShare`` for the public methods."""
+
+    def __init__(self, root: bytes, settings: SharesTable) -> None:
+        super().__init__(root, settings)
+        self._cache = ListingCache(settings.listings, self.root)
+        self._places: dict[bytes, Place] = {}  # of folders that are to be listed, by path
+
+    @abstractmethod
+    def start(self) -> tuple[str, Sequence[str]]:
+        """Return the feed of the root, and the names of the folders on the way to the root in it."""
+
+    @abstractmethod
+    def pages(self, feed: str, token: str) -> Iterator[Page]:
+        """Yield what changed in a feed since its token; everything, if the token is empty."""
+
+    def check(self) -> None:
+        """Sign in, request the first page of the root's feed, and find its folder; see ``ServerShare``."""
+        try:
+            feed, below = self.start()
+            next(self.pages(feed, ""), None)
+        except RefusedError as error:
+            if error.reason is FailReason.CHANGED:
+                raise RefusedError(FailReason.IO_ERROR, "no such site, user or drive") from None
+            raise
+        if below:
+            self._enter(b"")
+
+    def close(self) -> None:
+        """Send no more requests, and close the stored listing; see ``ServerShare``."""
+        super().close()
+        self._cache.close()
+
+    def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:  # noqa: ARG002 (a file is listed in one folder)
+        """Yield every entry that is not a folder, with one delta for each feed on the way; see ``Share``."""
+        try:
+            yield from walk(self.root, self._list, ignore)
+        finally:
+            self.close()
+
+    def find(self, source: SourceFile) -> Found:
+        """Return the feed and the item of a crawled file, if need be from a new delta.
+
+        Raises:
+            RefusedError: the file is gone, or is another one.
+            UnansweredError: no answer.
+        """
+        known = self._cache.identified(source.inode)
+        if len(known) == 1:  # a file that is shared with several users is in the feed of each
+            return known[0]
+        folder, _, name = source.path.rpartition(b"/")
+        found = self._entries(self._enter(folder)).get(name)
+        if found is None or (found[1].identity or 0) != source.inode:
+            raise RefusedError(FailReason.CHANGED, "not the file that was crawled")
+        return found
+
+    def _list(self, folder: bytes) -> list[Entry]:
+        place = self._places.pop(folder, ()) or self._enter(folder)
+        entries = []
+        for name, (feed, item) in self._entries(place).items():
+            path, moment = (folder + b"/" + name).lstrip(b"/"), item.mtime_ns or 0
+            if item.kind == Kind.FOLDER:
+                self._places[path] = _inside(feed, item)
+            source = SourceFile(self.root, path, item.size or 0, moment, moment, item.identity or 0, 0)
+            skip = SkipReason.SYMLINK if item.kind == Kind.LINK else None
+            entries.append(Entry(source, item.kind == Kind.FOLDER, skip))
+        return entries
+
+    def _enter(self, folder: bytes) -> Place:
+        """Return the place of a folder, by its path relative to the root."""
+        feed, names = self.start()
+        place: Place = ((feed, ""),)
+        outer = [name.encode("utf-8", "surrogateescape") for name in names]
+        for name in filter(None, (*outer, *folder.split(b"/"))):
+            entries = self._entries(place)
+            # Names on the way to the root are as its user wrote them.
+            found = entries.get(name) or entries.get(path_name(name.decode("utf-8", "surrogateescape")))
+            if found is None or found[1].kind != Kind.FOLDER:
+                raise RefusedError(FailReason.CHANGED, "no such folder")
+            place = _inside(*found)
+        return place
+
+    def _entries(self, place: Place) -> dict[bytes, Found]:
+        """Return the entries of a folder, each by a name of its own.
+
+        Some sources allow equal names in one folder: the oldest item has the plain name, the others have
+        their id before the ending.
+        """
+        items: list[Found] = []
+        for feed, parent in place:
+            self._cache.refresh(feed, partial(self.pages, feed))
+            items += self._cache.children(feed, parent)
+        found: dict[bytes, Found] = {}
+        for feed, item in sorted(items, key=lambda one: (one[1].born or "", one[1].id)):
+            name = item.name or b"%"
+            while name in found:
+                stem, dot, ending = name.rpartition(b".")
+                mark = b" [" + path_name(item.id) + b"]"
+                name = stem + mark + dot + ending if stem else name + mark
+            found[name] = feed, item
+        return found
 
 
-def _version_of(database: sqlite3.Connection) -> int:
-    version: int = database.execute("PRAGMA user_version").fetchone()[0]
-    return version
+def _inside(feed: str, folder: Item) -> Place:
+    """Return the place of the entries of a folder."""
+    return ((feed, folder.id), (folder.feed, "")) if folder.feed else ((feed, folder.id),)
 
 
 def path_name(name: str) -> bytes:
-    r"""Return a name as one part of a raw path, reversibly: ``original_name`` gives it back.
-
-    >>> path_name("bloods 3/4, 100%.txt"), original_name(path_name("%2F\0"))
-    (b'bloods 3%2F4, 100%25.txt', '%2F\x00')
-    """
-    return escaped(name).replace("\0", "%00").encode("utf-8", "surrogatepass")
-
-
-def original_name(raw: bytes) -> str:
-    """Return the name from which ``path_name`` made a part of a path."""
-    return unescaped(raw.decode("utf-8", "surrogatepass").replace("%00", "\0"))
+    """Return a name of the source as one part of a raw path, see ``escaped``."""
+    return escaped(name).encode("utf-8", "surrogatepass")

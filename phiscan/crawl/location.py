@@ -83,17 +83,17 @@ def parse_url(url: str) -> Location:
 
 
 def escaped(name: str) -> str:
-    """Return a name as one part of a path: %, /, "." and ".." in it are escaped, as in a URL.
+    """Return a name as one part of a path: %, /, zero, and a whole "." or ".." are escaped, as in a URL.
 
     >>> escaped("a/b 5%"), escaped("."), escaped("")
     ('a%2Fb 5%25', '%2E', '%')
     """
     if name in {"", ".", ".."}:
         return name.replace(".", "%2E") or "%"
-    return name.replace("%", "%25").replace("/", "%2F")
+    return name.replace("%", "%25").replace("/", "%2F").replace("\0", "%00")
 
 
 def unescaped(part: str) -> str:
     """Return the name that ``escaped`` made a part of a path."""
     part = "" if part == "%" else part
-    return part.replace("%2E", ".").replace("%2F", "/").replace("%25", "%")
+    return part.replace("%2E", ".").replace("%2F", "/").replace("%00", "\0").replace("%25", "%")

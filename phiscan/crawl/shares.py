@@ -38,7 +38,7 @@ _KINDS = {
         ("imap", "imaps"), ("imap.share.ImapShare", "messages, with the access control list of each folder")
     ),
     "gdrive": (
-        "google_drive.share.GoogleDriveShare",
+        "google_drive.GoogleDriveShare",
         "files, documents of Google as Office files, with the owner and the permissions of each",
     ),
     "m365": (

@@ -290,7 +290,7 @@ def test_the_drives_of_all_users(user: str, drive: Corpus, monkeypatch: pytest.M
     [
         ("user/{user}", "no delegation", "no domain-wide delegation"),
         ("user/nobody@example.org", "", "wrong service account or key"),
-        ("shared/nothing", "", "no such drive"),
+        ("shared/nothing", "", "no such site, user or drive"),
         ("user/{user}/nowhere", "", "no such folder"),
         ("user/{user}", "no key", "no key_file"),
         ("user/{user}", "damaged key", "expected a service account's JSON"),

@@ -1,216 +1,210 @@
 """Listings kept between scans: deltas, names, damage, and a process killed in the middle of a delta."""
 
 import signal
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import pathspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.crawl.listed_tree import entries_of
-from phiscan.crawl.listing_cache import (
-    DamagedListingError,
-    Item,
-    Kind,
-    ListingCache,
-    Page,
-    original_name,
-    path_name,
-)
+from phiscan.config import SharesTable
+from phiscan.crawl.ignore import IgnoreRules
+from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, path_name
+from phiscan.crawl.location import unescaped
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.model import FailReason, SkipReason
 
-ROOT = b"m365://contoso/drives/ann"
-TOP = Item("top", None, None, Kind.ROOT)
+ROOT = b"test://source"
+NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 
 
-def _file(name: str, parent: str = "top", **more: object) -> Item:
-    return Item(f"id-{name}", parent, name.encode(), Kind.FILE, 5, 1, "v1")._replace(**more)
+class Source(ListedShare):
+    """A root whose feeds are made by the test; ``asked`` are the feeds and tokens requested."""
+
+    def __init__(self, folder: Path, feeds: dict[str, Callable[[str], Iterator[Page]]]) -> None:
+        super().__init__(ROOT, SharesTable(listings=str(folder)))
+        self.feeds, self.asked = feeds, list[tuple[str, str]]()
+
+    def start(self) -> tuple[str, tuple[str, ...]]:
+        return "drive", ()
+
+    def pages(self, feed: str, token: str) -> Iterator[Page]:
+        self.asked.append((feed, token))
+        return self.feeds[feed](token)
 
 
-def _folder(name: str, parent: str = "top") -> Item:
-    return Item(f"id-{name}", parent, name.encode(), Kind.FOLDER)
+def _file(name: str, parent: str = "top", **more: Any) -> Item:
+    return Item(f"id-{name}", parent, name.encode(), Kind.FILE, 5, 1, 11)._replace(**more)
 
 
-def _store(cache: ListingCache, *pages: Page, feed: str = "drive", asked: list[str] | None = None) -> None:
-    def given_pages(token: str) -> Iterator[Page]:
-        if asked is not None:
-            asked.append(token)
-        return iter(pages)
-
-    cache.begin()
-    cache.refresh(feed, given_pages)
+def _folder(name: str, parent: str = "top", **more: Any) -> Item:
+    return Item(f"id-{name}", parent, name.encode(), Kind.FOLDER)._replace(**more)
 
 
-def _paths(cache: ListingCache, feed: str = "drive") -> list[str]:
-    """Return all paths of a feed, as a walk would find them."""
-    found = []
-    waiting = [(cache.top(feed), b"")]
-    while waiting:
-        parent, folder = waiting.pop()
-        for entry in entries_of(ROOT, folder, cache.children(feed, parent)):
-            path = entry.source.path
-            found.append(path.decode())
-            item = cache.child(feed, parent, path.rpartition(b"/")[2])
-            assert item is not None
-            if entry.is_folder:
-                waiting.append((item.id, path))
-    return sorted(found)
+def _page(*items: Item, gone: tuple[str, ...] = (), token: str = "", top: str | None = None) -> Page:
+    return Page({item.id: item for item in items} | dict.fromkeys(gone), token, top)
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Iterator[ListingCache]:
-    made = ListingCache(str(tmp_path / "listings"), ROOT)
-    _store(
-        made, Page([TOP, _folder("a"), _folder("b", "id-a")]), Page([_file("x", "id-b"), _file("y")], (), "1")
+def folder(tmp_path: Path) -> Path:
+    pages = (
+        _page(_folder("a"), _folder("b", "id-a"), top="top"),
+        _page(_file("x", "id-b"), _file("y"), token="1"),
     )
-    yield made
-    made.close()
+    assert _paths(tmp_path, *pages) == ["a/b/x", "y"]
+    return tmp_path
 
 
-def test_a_renamed_folder_moves_what_is_below_and_deleted_items_go(
-    cache: ListingCache, tmp_path: Path
-) -> None:
-    assert _paths(cache) == ["a", "a/b", "a/b/x", "y"]
-    asked: list[str] = []
-    _store(cache, Page([_folder("a")._replace(name=b"new")], ["id-y"], "2"), asked=asked)
-    assert asked == ["1"]
-    assert _paths(cache) == ["new", "new/b", "new/b/x"]
-    _store(cache, Page([_folder("b")], ["id-a"], "3"))  # moved out, and the emptied folder deleted
-    assert _paths(cache) == ["b", "b/x"]
-    (stored,) = (tmp_path / "listings").glob("*.sqlite")
+def _crawled(source: Source) -> dict[str, tuple[int, SkipReason | None, FailReason | None]]:
+    found = source.crawl(NOTHING, set())
+    return {one.source.path.decode(): (one.source.inode, one.skip, one.fail) for one in found}
+
+
+def _paths(folder: Path, *pages: Page, asked: str | None = None) -> list[str]:
+    """Return the paths of a crawl during which the drive gives some pages."""
+    source = Source(folder, {"drive": lambda _: iter(pages)})
+    found = _crawled(source)
+    assert not any(failed for _, _, failed in found.values())
+    assert asked is None or source.asked == [("drive", asked)]
+    return list(found)
+
+
+def test_a_renamed_folder_moves_what_is_below_and_deleted_items_go(folder: Path) -> None:
+    renamed = _folder("a")._replace(name=b"new")
+    assert _paths(folder, _page(renamed, gone=("id-y",), token="2"), asked="1") == ["new/b/x"]
+    # Moved out, and the emptied folder deleted.
+    assert _paths(folder, _page(_folder("b"), gone=("id-a",), token="3"), asked="2") == ["b/x"]
+    (stored,) = folder.glob("*.sqlite")
     assert stored.stat().st_mode & 0o777 == 0o600
 
 
-def test_what_a_delta_leaves_out_of_an_item_stays_as_it_was(cache: ListingCache) -> None:
-    _store(cache, Page([Item("id-y", None, None, None, mark="v2")], (), "2"))
-    item = cache.child("drive", "top", b"y")
-    assert item == _file("y", mark="v2")
+def test_what_a_delta_leaves_out_of_an_item_stays_as_it_was(folder: Path) -> None:
+    source = Source(folder, {"drive": lambda _: iter([_page(Item("id-y", None, None, None, identity=12))])})
+    assert _crawled(source) == {"a/b/x": (11, None, None), "y": (12, None, None)}
 
 
-def test_a_refused_token_is_replaced_by_a_whole_listing(cache: ListingCache) -> None:
-    asked = []
-
+def test_a_refused_token_is_replaced_by_a_whole_listing(folder: Path) -> None:
     def pages(token: str) -> Iterator[Page]:
-        asked.append(token)
         if token:
             raise RefusedError(FailReason.CHANGED, "gone")
-        yield Page([TOP, _file("z")], (), "9")
+        yield _page(_file("z"), _folder("c"), token="9", top="top")
 
-    cache.begin()
-    cache.refresh("drive", pages)
-    cache.refresh("drive", pages)  # once in a crawl
-    assert asked == ["1", ""]
-    assert _paths(cache) == ["z"]
+    source = Source(folder, {"drive": pages})
+    assert list(_crawled(source)) == ["z"]
+    assert source.asked == [("drive", "1"), ("drive", "")]
 
 
-def test_a_listing_that_breaks_off_changes_nothing(cache: ListingCache) -> None:
+def test_a_listing_that_breaks_off_changes_nothing(folder: Path) -> None:
     def pages(_: str) -> Iterator[Page]:
-        yield Page([_file("new")], ["id-y"], "")
+        yield _page(_file("new"), gone=("id-y",))
         message = "no answer"
         raise UnansweredError(message, is_gone=True)
 
-    cache.begin()
-    with pytest.raises(UnansweredError):
-        cache.refresh("drive", pages)
-    assert _paths(cache) == ["a", "a/b", "a/b/x", "y"]
-    asked: list[str] = []
-    _store(cache, Page((), (), "2"), asked=asked)
-    assert asked == ["1"]
+    assert list(_crawled(Source(folder, {"drive": pages})).values()) == [(0, None, FailReason.IO_ERROR)]
+    assert _paths(folder, _page(token="2"), asked="1") == ["a/b/x", "y"]
+
+
+def test_a_folder_has_the_entries_of_its_own_feed_too(folder: Path) -> None:
+    feeds = {
+        "drive": lambda _: iter([_page(_folder("a", feed="inner"))]),
+        "inner": lambda _: iter([_page(_file("m", ""), token="1")]),
+    }
+    assert list(_crawled(Source(folder, feeds))) == ["a/b/x", "a/m", "y"]
 
 
 KILLED = """
 import sys
-from phiscan.crawl.listing_cache import Item, Kind, ListingCache, Page
+from pathlib import Path
+from typing import Any
+from tests.crawl.test_listing_cache import NOTHING, Item, Kind, Page, Source
 
 def pages(token):
     for number in range(5000):
         names = [f"{number}-{one}" for one in range(200)]
-        yield Page([Item(name, "top", name.encode(), Kind.FILE) for name in names])
+        yield Page({name: Item(name, "top", name.encode(), Kind.FILE) for name in names})
         if number == int(sys.argv[2]):
             print("ready", flush=True)
             sys.stdin.read()
 
-ListingCache(sys.argv[1], b"m365://contoso/drives/ann").refresh("drive", pages)
+list(Source(Path(sys.argv[1]), {"drive": pages}).crawl(NOTHING, set()))
 """
 
 
 @pytest.mark.parametrize("n_pages", [0, 1, 40])
 def test_a_process_killed_in_the_middle_of_a_delta_leaves_the_state_before(
-    cache: ListingCache, tmp_path: Path, n_pages: int
+    folder: Path, n_pages: int
 ) -> None:
-    before = _paths(cache)
-    cache.close()
-    command = [sys.executable, "-c", KILLED, str(tmp_path / "listings"), str(n_pages)]
+    command = [sys.executable, "-c", KILLED, str(folder), str(n_pages)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as killed:
         assert killed.stdout is not None
         assert killed.stdout.readline() == b"ready\n"
         killed.send_signal(signal.SIGKILL)
-    assert _paths(cache) == before
-    asked: list[str] = []
-    _store(cache, Page((), (), "2"), asked=asked)
-    assert asked == ["1"]
+    assert _paths(folder, _page(token="2"), asked="1") == ["a/b/x", "y"]
 
 
-@pytest.mark.parametrize("damage", [b"not a database, " * 512, None])
-def test_a_damaged_file_is_removed_and_listed_again(
-    cache: ListingCache, tmp_path: Path, damage: bytes | None
-) -> None:
-    cache.close()
-    (stored,) = (tmp_path / "listings").glob("*.sqlite")
+@pytest.mark.parametrize("damage", ["overwritten", "zeroed", "tables of another version"])
+def test_a_file_that_cannot_be_used_is_removed_and_read_again(folder: Path, damage: str) -> None:
+    (stored,) = folder.glob("*.sqlite")
     data = stored.read_bytes()
-    stored.write_bytes(damage or data[:4096] + bytes(len(data) - 4096))
-    with pytest.raises(DamagedListingError):
-        _paths(cache)
-    asked: list[str] = []
-    _store(cache, Page([TOP, _file("y")], (), "1"), asked=asked)
-    assert asked == [""]
-    assert _paths(cache) == ["y"]
+    if damage == "overwritten":
+        stored.write_bytes(b"not a database, " * 512)
+    elif damage == "zeroed":
+        stored.write_bytes(data[:4096] + bytes(len(data) - 4096))
+    else:
+        with sqlite3.connect(stored) as database:
+            database.execute("ALTER TABLE items DROP COLUMN feed")
+    assert _paths(folder, _page(_file("y"), token="1", top="top"), asked=None) == ["y"]
+    assert _paths(folder, _page(token="2"), asked="1") == ["y"]
 
 
-def test_tables_of_another_version_are_made_anew(
-    cache: ListingCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cache.close()
-    monkeypatch.setattr("phiscan.crawl.listing_cache._VERSION", 99)
-    assert _paths(cache) == []
-
-
-def test_equal_names_in_one_folder_are_told_apart_by_age(cache: ListingCache) -> None:
+def test_equal_names_in_one_folder_are_told_apart_by_age(tmp_path: Path) -> None:
     twins = [
-        Item("young", "top", b"a.txt", Kind.FILE, born="2026"),
-        Item("old", "top", b"a.txt", Kind.FILE, born="2025"),
-        Item("odd", "top", b"a [young].txt", Kind.FILE, born="2024"),
-        Item("/", "top", b"%2F", Kind.FILE, born="2024"),
-        Item("b/", "top", b"%2F", Kind.FILE, born="2025"),
+        Item("young", "", b"a.txt", Kind.FILE, 1, born="2026", identity=1),
+        Item("old", "", b"a.txt", Kind.FILE, 1, born="2025", identity=2),
+        Item("odd", "", b"a [young].txt", Kind.FILE, 1, born="2024", identity=3),
+        Item("/", "", b"%2F", Kind.FILE, 1, born="2024", identity=4),
+        Item("b/", "", b"%2F", Kind.FILE, 1, born="2025", identity=5),
     ]
-    _store(cache, Page([TOP, *twins], (), "1"), feed="twins")
-    assert _paths(cache, "twins") == ["%2F", "%2F [b%2F]", "a [young] [young].txt", "a [young].txt", "a.txt"]
-    named = {
-        name: cache.child("twins", "top", name)
-        for name in (b"a.txt", b"a [young].txt", b"a [young] [young].txt", b"%2F [b%2F]", b"a [gone].txt")
+    found = _crawled(Source(tmp_path, {"drive": lambda _: iter([_page(*twins)])}))
+    assert {path: inode for path, (inode, _, _) in found.items()} == {
+        "%2F": 4,
+        "%2F [b%2F]": 5,
+        "a [young] [young].txt": 1,
+        "a [young].txt": 3,
+        "a.txt": 2,
     }
-    assert [item and item.id for item in named.values()] == ["old", "odd", "young", "b/", None]
 
 
-def test_shortcuts_are_skipped_and_a_package_is_a_folder_if_it_has_entries(cache: ListingCache) -> None:
+def test_a_file_of_several_feeds_is_found_in_the_one_of_its_path(tmp_path: Path) -> None:
+    users = _page(*(_folder(name, "", feed=name) for name in ("ann", "bob", "cem")))
+    feeds = {"drive": lambda _: iter([users])}
+    for user in ("ann", "bob"):
+        feeds[user] = lambda _: iter([_page(_file("shared", ""), token="1")])
+    feeds["cem"] = lambda _: iter([_page(_file("own", "", identity=12), token="1")])
+    source = Source(tmp_path, feeds)
+    found = [source.find(one.source)[0] for one in Source(tmp_path, feeds).crawl(NOTHING, set())]
+    assert found == ["ann", "bob", "cem"]
+    (*_, last) = Source(tmp_path, feeds).crawl(NOTHING, set())
+    fresh = Source(tmp_path / "elsewhere", feeds)  # as another machine of a cluster
+    assert fresh.find(last.source)[1].id == "id-own"
+
+
+def test_shortcuts_are_skipped_and_a_package_is_a_folder_if_it_has_entries(tmp_path: Path) -> None:
     items = [
-        TOP,
         Item("link", "top", b"link", Kind.LINK, 1),
         Item("full", "top", b"full", Kind.PACKAGE, 1),
         Item("shut", "top", b"shut", Kind.PACKAGE, 1),
         _file("section", "full"),
     ]
-    _store(cache, Page(items, (), "1"), feed="kinds")
-    found = entries_of(ROOT, b"", cache.children("kinds", "top"))
-    assert {entry.source.path: (entry.is_folder, entry.skip) for entry in found} == {
-        b"link": (False, SkipReason.SYMLINK),
-        b"full": (True, None),
-        b"shut": (False, None),
-    }
+    found = _crawled(Source(tmp_path, {"drive": lambda _: iter([_page(*items, top="top")])}))
+    skips = {path: skip for path, (_, skip, _) in found.items()}
+    assert skips == {"full/section": None, "link": SkipReason.SYMLINK, "shut": None}
 
 
 @given(st.text(st.characters(exclude_categories=())))
@@ -219,4 +213,4 @@ def test_any_name_is_one_part_of_a_path_and_comes_back(name: str) -> None:
     assert b"/" not in raw
     assert b"\0" not in raw
     assert raw not in {b".", b".."}
-    assert original_name(raw) == name
+    assert unescaped(raw.decode("utf-8", "surrogatepass")) == name

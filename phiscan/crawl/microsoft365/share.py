@@ -2,42 +2,42 @@
 
 Without a name, all sites, drives or mailboxes of the tenant. A feed of the stored listing is named by its
 path in Graph: a list of sites, libraries or users, or the delta of a drive, of mail folders or of messages.
+Source: Microsoft Graph documentation, resource types driveItem, mailFolder and message; "Download a file";
+"Get MIME content of a message".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property, partial
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from phiscan.config import SharesTable
-from phiscan.crawl.ignore import IgnoreRules
-from phiscan.crawl.listed_tree import ListedTree
-from phiscan.crawl.listing_cache import Item, Kind, Page, original_name, path_name
-from phiscan.crawl.microsoft365.contents import (
-    DRIVE_ITEM,
-    IMMUTABLE,
-    MAIL_FOLDER,
-    MESSAGE,
-    drive_item_of,
-    mail_folder_of,
-    message_of,
-    open_drive_file,
-    open_message,
-)
-from phiscan.crawl.microsoft365.graph import Graph
-from phiscan.crawl.remote import ServerShare
-from phiscan.crawl.share import Crawled, OpenFile
+from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, path_name
+from phiscan.crawl.location import unescaped
+from phiscan.crawl.microsoft365.graph import Graph, access_of, name_of, pages_of
+from phiscan.crawl.remote import RangeFile
+from phiscan.crawl.share import OpenFile, identity_number
 from phiscan.crawl.share_errors import RefusedError
 from phiscan.errors import InputError
 from phiscan.model import FailReason, SourceFile
 
 _KINDS = ("sites", "drives", "mail")
+DRIVE_ITEM = (
+    "id,name,parentReference,size,eTag,lastModifiedDateTime,file,folder,package,remoteItem,root,deleted"
+)
+_MAIL_FOLDER = "id,displayName,parentFolderId"
+_MESSAGE = "id,receivedDateTime,lastModifiedDateTime,changeKey"
+_MESSAGE_BYTES = 65_536  # estimated: Graph gives no sizes of messages
+_FACETS = {"remoteItem": Kind.LINK, "file": Kind.FILE, "folder": Kind.FOLDER, "package": Kind.PACKAGE}
+_ADDRESS = "@microsoft.graph.downloadUrl"
 
 
-class Microsoft365Share(ServerShare):
+class Microsoft365Share(ListedShare):
     """One root in a tenant."""
 
     def __init__(self, root: bytes, settings: SharesTable) -> None:
@@ -47,78 +47,58 @@ class Microsoft365Share(ServerShare):
             known = ", ".join(f"m365://TENANT/{kind}" for kind in _KINDS)
             message = f"{self.shown}: expected {known}, each with or without /NAME"
             raise InputError(message)
-        self._graph = Graph(self.location.host, settings, self.credentials, self.retry_policy)
-        self._tree = ListedTree(self.root, settings, self)
-
-    def check(self) -> None:
-        """Sign in and request the first page of the root's listing; see ``ServerShare``."""
-        try:
-            feed, below = self.start()
-            whole = {"drive": feed, "mailFolders": f"{feed}?$top=1&$select=id"}
-            self._get(whole.get(feed.rpartition("/")[2], feed))
-        except RefusedError as error:
-            if error.reason is FailReason.CHANGED:
-                raise RefusedError(FailReason.IO_ERROR, "no such site or user") from None
-            raise
-        if below:
-            self._tree.check()
+        self._graph = Graph(self.location.host, settings, self.credentials)
 
     def close(self) -> None:
         """Send no more requests; see ``ServerShare``."""
         super().close()
         self._graph.close()
-        self._tree.close()
-
-    def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:  # noqa: ARG002 (items have no hard links)
-        """Yield every entry below the root that is not a folder; see ``Share``."""
-        try:
-            yield from self._tree.crawl(ignore)
-        finally:
-            self.close()
 
     @contextmanager
     def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
         """Open a crawled file or message at a position; see ``RemoteShare``."""
-        feed, item = self._tree.find(source)
-        if item.kind is Kind.PACKAGE:
-            raise RefusedError(
-                FailReason.UNSUPPORTED, "a package, such as a notebook, of which no files are listed"
-            )
-        if feed.endswith("/messages"):
-            place = f"{feed.partition('/mailFolders/')[0]}/messages/{_quoted(item.id)}"
-            user = self._names[0] if self._names else source.path.split(b"/")[0].decode("utf-8", "replace")
-            yield open_message(source, self._graph, place, user, offset)
-        else:
-            yield open_drive_file(source, self._graph, f"{feed}/items/{_quoted(item.id)}", offset)
+        feed, item = self.find(source)
+        if item.kind == Kind.PACKAGE:
+            detail = "a package, such as a notebook, of which no files are listed"
+            raise RefusedError(FailReason.UNSUPPORTED, detail)
+        yield (self._message if feed.endswith("/messages") else self._file)(source, feed, item, offset)
 
-    # What ``ListedTree`` asks.
-
-    def start(self) -> tuple[str, Sequence[bytes]]:
-        """Return the feed of the root; see ``Feeds``."""
+    def start(self) -> tuple[str, Sequence[str]]:
+        """Return the feed of the root; see ``ListedShare``."""
         if not self._names:
             return ("sites/getAllSites" if self._kind == "sites" else "users"), ()
-        below = [name.encode("utf-8", "surrogateescape") for name in self._names[1:]]
-        if self._kind == "sites":
-            return f"sites/{self._site}/drives", below
-        return self._of_user(self._names[0]), below
+        feed = f"sites/{self._site}/drives" if self._kind == "sites" else self._of_user(self._names[0])
+        return feed, self._names[1:]
 
     def pages(self, feed: str, token: str) -> Iterator[Page]:
-        """Yield what changed in a feed; see ``Feeds``."""
+        """Yield what changed in a feed; see ``ListedShare``."""
         if feed in {"users", "sites/getAllSites"} or feed.endswith("/drives"):
             yield from self._mounts(feed)
-        elif feed.endswith("/messages"):
-            yield from self._delta(token or f"{feed}/delta?$select={MESSAGE}", message_of)
-        else:
-            yield from self._delta_of_tree(feed, token)
-
-    def inner_feed(self, feed: str, folder: str) -> str:
-        """Return the feed of a mail folder's messages; see ``Feeds``."""
-        return f"{feed}/{_quoted(folder)}/messages" if feed.endswith("/mailFolders") else ""
+            return
+        root, delta = "root", f"root/delta?$select={DRIVE_ITEM}"
+        item_of: Callable[[dict[str, Any]], Item | None] = _drive_item_of
+        if feed.endswith("/messages"):
+            root, delta, item_of = "", f"delta?$select={_MESSAGE}", _message_of
+        elif feed.endswith("/mailFolders"):
+            root, delta = "msgfolderroot", f"delta?$select={_MAIL_FOLDER}"
+            item_of = partial(_mail_folder_of, feed)
+        if root and not token:
+            try:
+                top = self._get(f"{feed}/{root}?$select=id")["id"]
+            except RefusedError as error:
+                if self._names or error.reason is not FailReason.CHANGED:
+                    raise
+                return  # one of all users, without a drive or mailbox
+            yield Page({}, top=top)
+        for page in pages_of(self._get, token or f"{feed}/{delta}"):
+            last = {entry["id"]: entry for entry in page["value"]}  # an item may come twice
+            items = {one: None if "@removed" in entry else item_of(entry) for one, entry in last.items()}
+            yield Page(items, page.get("@odata.deltaLink", ""))
 
     @cached_property
     def _site(self) -> str:
         """The id of the site that the root names: by its path below "sites" or "teams", or its host."""
-        name = original_name(self._names[0].encode("utf-8", "surrogateescape"))
+        name = unescaped(self._names[0])
         try:
             answer = self._get("sites/root?$select=id,webUrl")
             host = urlsplit(answer["webUrl"]).netloc
@@ -128,13 +108,12 @@ class Microsoft365Share(ServerShare):
             if error.reason is not FailReason.NO_PERMISSION:
                 raise
             host = f"{self.location.host.partition('.')[0]}.sharepoint.com"  # it may read its site only
-        other = name if name.startswith("teams/") else f"teams/{name}"
         try:
-            answer = self._get(f"sites/{host}:/{quote(f'sites/{name}')}")
+            answer = self._get(f"sites/{host}:/sites/{quote(name)}")
         except RefusedError as error:
             if error.reason is not FailReason.CHANGED:
                 raise
-            answer = self._get(f"sites/{host}:/{quote(other)}")
+            answer = self._get(f"sites/{host}:/teams/{quote(name.removeprefix('teams/'))}")
         return _quoted(answer["id"])
 
     def _get(self, path: str) -> dict[str, Any]:
@@ -147,43 +126,110 @@ class Microsoft365Share(ServerShare):
     def _mounts(self, feed: str) -> Iterator[Page]:
         """Yield the sites of a tenant, the libraries of a site, or the users, as folders."""
         query = {"users": "?$select=id,userPrincipalName&$top=999", "sites/getAllSites": ""}
-        for page in self._graph.pages(feed + query.get(feed, "?$select=id,name")):
-            items = []
+        for page in pages_of(self._get, feed + query.get(feed, "?$select=id,name")):
+            items: dict[str, Item | None] = {}
             for entry in page["value"]:
+                one: str = entry["id"]
                 if feed == "users":
-                    name, mark = entry["userPrincipalName"], self._of_user(entry["id"])
+                    name, inner = entry["userPrincipalName"], self._of_user(one)
                 elif feed.endswith("/drives"):
-                    name, mark = entry["name"], f"drives/{_quoted(entry['id'])}"
+                    name, inner = entry["name"], f"drives/{_quoted(one)}"
                 else:
-                    name, mark = _site_name(entry), f"sites/{_quoted(entry['id'])}/drives"
+                    name, inner = _site_name(entry), f"sites/{_quoted(one)}/drives"
                 if name:
-                    items.append(Item(entry["id"], "", path_name(name), Kind.MOUNT, mark=mark))
+                    items[one] = Item(one, "", path_name(name), Kind.FOLDER, feed=inner)
             yield Page(items)
 
-    def _delta_of_tree(self, feed: str, token: str) -> Iterator[Page]:
-        """Yield what changed in a drive or in the folders of a mailbox; first, where it is, its root."""
-        is_mail = feed.endswith("/mailFolders")
-        if not token:
-            place = f"{feed}/msgfolderroot" if is_mail else f"{feed}/root"
-            try:
-                root = self._get(f"{place}?$select=id")
-            except RefusedError as error:
-                if self._names or error.reason is not FailReason.CHANGED:
-                    raise
-                yield Page(())  # one of all users, without a drive or mailbox
-                return
-            yield Page((Item(root["id"], None, None, Kind.ROOT),))
-            token = f"{feed}/delta?$select={MAIL_FOLDER}"
-            token = token if is_mail else f"{feed}/root/delta?$select={DRIVE_ITEM}"
-        yield from self._delta(token, mail_folder_of if is_mail else drive_item_of)
+    def _file(self, source: SourceFile, feed: str, item: Item, offset: int) -> RangeFile:
+        """Return a file of a drive, read range by range from the address that Graph gives for it."""
+        place = f"{feed}/items/{_quoted(item.id)}"
 
-    def _delta(self, link: str, item_of: Callable[[dict[str, Any]], Item | None]) -> Iterator[Page]:
-        for page in self._graph.pages(link, prefer=IMMUTABLE):
-            last = {entry["id"]: entry for entry in page["value"]}  # an item may come twice
-            found = {one: None if "@removed" in entry else item_of(entry) for one, entry in last.items()}
-            items = [item for item in found.values() if item is not None]
-            removed = [one for one, item in found.items() if item is None]
-            yield Page(items, removed, page.get("@odata.deltaLink", ""))
+        def checked() -> dict[str, Any]:
+            """Return the state of the file on the server, which must be the crawled one."""
+            state = self._graph.get(place)
+            if "malware" in state:
+                detail = "the service found malware in it and gives it to nobody"
+                raise RefusedError(FailReason.IO_ERROR, detail)
+            now = _drive_item_of(state)
+            if now is None or (now.size, now.identity) != (source.size, source.inode):
+                raise RefusedError(FailReason.CHANGED, "not the file that was crawled")
+            return state
+
+        state = checked()
+
+        def fetch(start: int) -> bytes:
+            nonlocal state
+            try:
+                return self._graph.part(state[_ADDRESS], start)
+            except RefusedError:  # the address is valid for some minutes
+                state = checked()
+                return self._graph.part(state[_ADDRESS], start)
+
+        try:
+            pages = list(pages_of(self._graph.get, f"{place}/permissions"))
+        except RefusedError:  # the application may read the file and not its permissions
+            pages = []
+        owner, readers = access_of(permission for page in pages for permission in page["value"])
+        owner = owner or name_of((state.get("createdBy") or {}).get("user") or {})
+        return RangeFile(replace(source, owner=owner, readers=readers), fetch, offset, verify=checked)
+
+    def _message(self, source: SourceFile, feed: str, item: Item, offset: int) -> RangeFile:
+        """Return a message of a user's mailbox as MIME; its delegates are not known to Graph."""
+        place = f"{feed.partition('/mailFolders/')[0]}/messages/{_quoted(item.id)}"
+        user = self._names[0] if self._names else source.path.split(b"/")[0].decode("utf-8", "replace")
+
+        def verify() -> None:
+            if _message_of(self._graph.get(f"{place}?$select={_MESSAGE}")).identity != source.inode:
+                raise RefusedError(FailReason.CHANGED, "not the message that was crawled")
+
+        data = self._graph.content(f"{place}/$value")
+        described = replace(source, owner=user, readers=(f"user {user}",))
+        return RangeFile(described, lambda start: data[start:], offset, n_bytes=len(data), verify=verify)
+
+
+def _drive_item_of(entry: dict[str, Any]) -> Item | None:
+    """Return an item of a drive; None if it was deleted."""
+    if entry.get("deleted") is not None:
+        return None
+    parent = (entry.get("parentReference") or {}).get("id")
+    kind = next((kind for facet, kind in _FACETS.items() if entry.get(facet) is not None), None)
+    moment, identity = _nanoseconds(entry.get("lastModifiedDateTime")), _identity(entry, entry.get("eTag"))
+    return Item(entry["id"], parent, _name(entry.get("name")), kind, entry.get("size"), moment, identity)
+
+
+def _mail_folder_of(feed: str, entry: dict[str, Any]) -> Item:
+    """Return a folder of a mailbox; its messages are in a feed of their own."""
+    one, parent, name = entry["id"], entry.get("parentFolderId"), _name(entry.get("displayName"))
+    return Item(one, parent, name, Kind.FOLDER, feed=f"{feed}/{_quoted(one)}/messages")
+
+
+def _message_of(entry: dict[str, Any]) -> Item:
+    """Return a message, named by the time at which it came; its subject is in its content."""
+    received = entry.get("receivedDateTime")
+    name = _name(received and f"{received}.eml".replace(":", "."))
+    mark = entry.get("changeKey") or str(entry.get("@odata.etag") or "").removeprefix("W/").strip('"')
+    moment = _nanoseconds(entry.get("lastModifiedDateTime"))
+    return Item(entry["id"], "", name, Kind.FILE, _MESSAGE_BYTES, moment, _identity(entry, mark))
+
+
+def _identity(entry: dict[str, Any], mark: str | None) -> int | None:
+    return identity_number(entry["id"], mark) if mark else None
+
+
+def _name(name: str | None) -> bytes | None:
+    return None if name is None else path_name(name)
+
+
+def _nanoseconds(moment: str | None) -> int | None:
+    """Return nanoseconds since 1970 of a time in ISO 8601; None without one.
+
+    >>> _nanoseconds("1970-01-01T00:00:01Z"), _nanoseconds(None)
+    (1000000000, None)
+    """
+    try:
+        return round(datetime.fromisoformat(moment).timestamp() * 1e6) * 1000 if moment else None
+    except ValueError:
+        return None
 
 
 def _site_name(site: dict[str, Any]) -> str:

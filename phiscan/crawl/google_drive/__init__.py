@@ -1,1 +1,0 @@
-"""Google Drive: drives of users and shared drives, read through a service account."""
