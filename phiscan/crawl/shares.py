@@ -35,7 +35,7 @@ _KINDS = {
         ),
     ),
     **dict.fromkeys(
-        ("imap", "imaps"), ("imap.share.ImapShare", "messages, with the access control list of each folder")
+        ("imap", "imaps"), ("imap.ImapShare", "messages, with the access control list of each folder")
     ),
     "gdrive": (
         "google_drive.GoogleDriveShare",

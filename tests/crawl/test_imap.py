@@ -14,9 +14,8 @@ import pathspec
 import pytest
 
 from phiscan.config import Config
-from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl, is_same_file
-from phiscan.crawl.imap import share as imap_share
-from phiscan.crawl.imap.share import ImapShare
+from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl, imap, is_same_file
+from phiscan.crawl.imap import ImapShare
 from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.errors import ExtractError, InputError
@@ -59,6 +58,11 @@ def _client(dovecot: Dovecot, user: str) -> Any:
     return client
 
 
+def _break_off(share: ImapShare) -> None:
+    for client in share._clients:
+        client.shutdown()
+
+
 def _paths(found: list[Crawled]) -> list[str]:
     return [crawled.source.path.decode() for crawled in found]
 
@@ -69,7 +73,7 @@ def _reason(share: ImapShare, source: SourceFile) -> FailReason:
     return caught.value.reason
 
 
-def test_yields_the_messages_of_all_folders_by_folder_and_number(dovecot: Dovecot) -> None:
+def test_yields_the_messages_of_all_folders_by_folder_and_name(dovecot: Dovecot) -> None:
     for number in range(12):
         dovecot.add("", f"{number:02d}.a", MAIL)
     path = dovecot.add(".Ward 5%.&AOk-t&AOk-", "1.a", MAIL)
@@ -78,7 +82,7 @@ def test_yields_the_messages_of_all_folders_by_folder_and_number(dovecot: Doveco
     dovecot.add(".Ward 5%-old", "2.a", b"")
     dovecot.own()
     found = _crawl(dovecot.server.url)
-    inbox = [f"INBOX/{number}.eml" for number in range(1, 13)]
+    inbox = sorted(f"INBOX/{number}.eml" for number in range(1, 13))
     assert _paths(found) == [*inbox, "Ward 5%25/été/1.eml", "Ward 5%25-old/1.eml", "Ward 5%25-old/2.eml"]
     assert [crawled.skip for crawled in found[-2:]] == [None, SkipReason.EMPTY]
     source = found[12].source
@@ -88,7 +92,7 @@ def test_yields_the_messages_of_all_folders_by_folder_and_number(dovecot: Doveco
 
 
 def test_reads_messages_whole_without_marking_them(dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imap_share, "RANGE_BYTES", 1000)
+    monkeypatch.setattr(imap, "RANGE_BYTES", 1000)
     sizes = (2000, 2500, 100)
     bodies = [MAIL + b"%d line of text\r\n" % number * (size // 17) for number, size in enumerate(sizes)]
     bodies[0] = bodies[0][:1998] + b"\r\n"  # of two whole ranges
@@ -105,27 +109,25 @@ def test_reads_messages_whole_without_marking_them(dovecot: Dovecot, monkeypatch
 
 
 def test_continues_where_a_connection_broke_off(dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imap_share, "RANGE_BYTES", 1000)
-    monkeypatch.setattr(imap_share, "PAGE", 2)
+    monkeypatch.setattr(imap, "RANGE_BYTES", 1000)
+    monkeypatch.setattr(imap, "PAGE", 2)
     body = MAIL + b"a line of text\r\n" * 300
     for number in range(5):
         dovecot.add("", f"{number}.a", body)
     dovecot.own()
     share = _share(dovecot.server.url)
-    listing = share.crawl(IgnoreRules(pathspec.GitIgnoreSpec.from_lines([])), set())
-    found = [next(listing), next(listing)]
-    share._sessions.close()
-    found += listing
-    assert _paths(found) == [f"INBOX/{number}.eml" for number in range(1, 6)]
-    share = _share(dovecot.server.url)
+    share.list_folder(b"")
+    _break_off(share)
+    found = [entry.source for entry in share.retry_policy.run(lambda: share.list_folder(b"INBOX"))]
+    assert [source.path for source in found] == [b"INBOX/%d.eml" % number for number in range(1, 6)]
     with ExitStack() as stack:
         stack.enter_context(pytest.raises(UnansweredError))
-        opened = stack.enter_context(share.open(found[0].source))
+        opened = stack.enter_context(share.open(found[0]))
         first = opened.read(1000)
-        share._sessions.close()
+        _break_off(share)
         opened.read(1000)
     assert first == body[:1000]
-    with share.open(found[0].source, len(first)) as opened:
+    with share.open(found[0], len(first)) as opened:
         rest = b"".join(iter(lambda: opened.read(700), b""))
         assert opened.n_bytes == len(body)
     assert first + rest == body
@@ -242,7 +244,7 @@ def test_does_not_send_a_password_over_a_plain_connection(monkeypatch: pytest.Mo
             sent.append(words)
 
     monkeypatch.setenv("PHISCAN_IMAP_USERNAME", USER)
-    monkeypatch.setattr(imapclient, "IMAPClient", lambda *_, **__: Plain())
+    monkeypatch.setattr(imap, "IMAPClient", lambda *_, **__: Plain())
     with pytest.raises(InputError, match="would not be encrypted"):
         check_roots(["imap://mail.example.org"])
     assert sent == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -17,12 +18,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.crawl.databases.dialect import Column, Dialect, Table, quoted
+from phiscan.crawl.databases.dialects import POSTGRESQL, Dialect
 
 MOST_BYTES = 64 * 1024**2  # of the rows that are wanted, by their average length
 _BUFFER_BYTES = 4 * 1024**2  # of rows fetched at a time
+_BLOCK_BYTES = 8192
 _LARGEST_INTEGER = 2**63
-_ROW_NUMBERS = ("rowid", "_rowid_", "oid")  # SQLite's own names of a row's number
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,31 +36,56 @@ class Sample:
 
 
 def take_sample(
-    connection: sa.Connection, dialect: Dialect, table: Table, most_rows: int, seed: int
+    connection: sa.Connection, dialect: Dialect, table: sa.Row[Any], most_rows: int, seed: int
 ) -> Sample:
     """Return at most so many rows of a table, drawn at random, as a SQLite database of one table.
 
-    All statements see the same state of the table: the connection's transaction is a snapshot.
+    All statements see the same state of the table: the connection's transaction is a snapshot. Where blocks
+    can be drawn, about one is read for each row that is wanted; else all are.
     """
-    columns = dialect.columns(connection, table)
-    source, share = dialect.drawn(table, most_rows, seed)
+    source = dialect.source.format(".".join(map(dialect.quoted, (table.place, table.name))))
+    share = min(1.0, most_rows * _BLOCK_BYTES / max(table.n_scanned_bytes, 1)) if dialect.blocks else 1.0
+    if share < 1:
+        source += dialect.blocks.format(percent=share * 100, seed=seed)
     n_found = _run(connection, f"SELECT count(*) FROM {source}").scalar_one()  # noqa: S608 (quoted names)
     n_all = n_found if share >= 1 else round(max(n_found, 1) / share)
     row_bytes = max(table.n_bytes / max(n_all, 1), 1)
     n_wanted = max(1, min(most_rows, int(MOST_BYTES / row_bytes)))
-    where = ""
     if n_found > n_wanted:
         # The number that is drawn varies; three standard deviations less than wanted are rarely too many.
         n_wanted_on_average = max(n_wanted - 3 * math.sqrt(n_wanted), n_wanted / 2)
-        where = f" WHERE {dialect.condition(n_wanted_on_average / n_found, seed)}"
-    asked = ", ".join(column.expression for column in columns) or "1"
-    statement = f"SELECT {dialect.hint(table)}{asked} FROM {source}{where}"  # noqa: S608 (quoted names)
-    rows = _run(connection, statement, n_buffered=max(1, min(1000, int(_BUFFER_BYTES / row_bytes))))
+        source += f" WHERE {dialect.condition.format(share=n_wanted_on_average / n_found, seed=seed)}"
+    declared, expressions = _columns(connection, dialect, table)
+    statement = f"SELECT {table.hint}{', '.join(expressions)} FROM {source}"  # noqa: S608 (quoted names)
+    found = _run(connection, statement, n_buffered=max(1, min(1000, int(_BUFFER_BYTES / row_bytes))))
+    rows = list(_bounded(found, n_wanted))
+    if found.fetchone() is not None:
+        connection.invalidate()  # else the driver would fetch what is left
+    random.Random(seed).shuffle(rows)  # noqa: S311 (an order, no secret)
+    name = POSTGRESQL.quoted(f"_{table.name}" if table.name.lower().startswith("sqlite_") else table.name)
     with closing(sqlite3.connect(":memory:")) as database:
-        n_rows = _fill(database, table.name, columns, _bounded(rows, n_wanted), seed)
-        if rows.fetchone() is not None:
-            connection.invalidate()  # else the driver would fetch what is left
-        return Sample(database.serialize(), n_rows, max(n_all, n_rows))
+        database.execute(f"CREATE TABLE {name} ({', '.join(declared)})")
+        places = ", ".join("?" * len(declared))
+        database.executemany(f"INSERT INTO {name} VALUES ({places})", rows)  # noqa: S608 (a quoted name)
+        return Sample(database.serialize(), len(rows), max(n_all, len(rows)))
+
+
+def _columns(connection: sa.Connection, dialect: Dialect, table: sa.Row[Any]) -> tuple[list[str], list[str]]:
+    """Return the columns of a table, also those not shown by default: declared for SQLite, and asked for.
+
+    SQLite knows no names that differ in case alone.
+    """
+    declared, expressions, names = [], [], set()
+    place = {"schema": table.place, "name": table.name}
+    for column, kind in connection.execute(sa.text(dialect.columns), place):
+        shown = column
+        while shown.lower() in names:
+            shown += "_2"
+        names.add(shown.lower())
+        found = next(one for one in dialect.types if re.fullmatch(one[0], kind))
+        declared.append(f"{POSTGRESQL.quoted(shown)} {found[1]}")
+        expressions.append(found[2].format(f"t.{dialect.quoted(column)}"))
+    return declared or ["none TEXT"], expressions or ["1"]
 
 
 def _run(connection: sa.Connection, statement: str, n_buffered: int = 1) -> sa.CursorResult[Any]:
@@ -90,40 +116,3 @@ def _value(value: Any) -> Any:
     if isinstance(value, int) and -_LARGEST_INTEGER <= value < _LARGEST_INTEGER:
         return int(value)
     return bytes(value) if isinstance(value, bytearray | memoryview) else str(value)
-
-
-def _fill(
-    database: sqlite3.Connection, name: str, columns: Sequence[Column], rows: Iterable[list[Any]], seed: int
-) -> int:
-    """Store rows under random numbers, the order in which they are read; return how many."""
-    table = quoted(f"_{name}" if name.lower().startswith("sqlite_") else name, '"')
-    names = _distinct([column.name for column in columns])
-    shown = [quoted(name, '"') for name in names]
-    declared = [f"{name} {column.kind}" for name, column in zip(shown, columns, strict=True)]
-    database.execute(f"CREATE TABLE {table} ({', '.join(declared or ['none TEXT'])})")
-    number = [alias for alias in _ROW_NUMBERS if alias not in {name.lower() for name in names}][:1]
-    listed = [*number, *shown]
-    marks = ", ".join("?" * len(listed))
-    insert = f"INSERT INTO {table} ({', '.join(listed)}) VALUES ({marks})"  # noqa: S608 (quoted names)
-    order = random.Random(seed)  # noqa: S311 (an order, no secret)
-    n_rows = 0
-    for n_rows, row in enumerate(rows, 1):  # noqa: B007 (the number of the last one)
-        values = row[: len(names)]
-        database.execute(insert, [order.getrandbits(62), *values] if number else values)
-    return n_rows
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    """Return names of which no two differ in case alone.
-
-    >>> _distinct(["a", "A", "b"])
-    ['a', 'A_2', 'b']
-    """
-    found: dict[str, str] = {}
-    for name in names:
-        other, number = name, 1
-        while other.lower() in found:
-            number += 1
-            other = f"{name}_{number}"
-        found[other.lower()] = other
-    return list(found.values())

@@ -6,18 +6,18 @@ SQLite database in memory, in one read-only transaction on one connection.
 
 from __future__ import annotations
 
+import os
+import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
 
 from phiscan.config import SharesTable
-from phiscan.crawl.databases.dialect import Dialect, Table
-from phiscan.crawl.databases.mariadb import MariaDb
-from phiscan.crawl.databases.postgresql import PostgreSql
+from phiscan.crawl.databases.dialects import MARIADB, POSTGRESQL, translated
 from phiscan.crawl.databases.sample import MOST_BYTES, take_sample
 from phiscan.crawl.location import escaped, unescaped
 from phiscan.crawl.remote import FolderShare, RangeFile
@@ -35,42 +35,34 @@ class DatabaseShare(FolderShare):
 
     def __init__(self, root: bytes, settings: SharesTable) -> None:
         super().__init__(root, settings)
-        where = self.location
-        self._dialect: Dialect = PostgreSql() if where.scheme == "postgresql" else MariaDb()
-        place = self._dialect.split(tuple(map(unescaped, where.path)))
-        if place is None:
-            message = (
-                f"{self.shown}: expected postgresql://SERVER/DATABASE/SCHEMA or mariadb://SERVER/DATABASE"
-            )
+        where, who = self.location, self.credentials
+        self._dialect = dialect = POSTGRESQL if where.scheme == "postgresql" else MARIADB
+        parts = list(map(unescaped, where.path))
+        database = parts.pop(0) if parts and dialect.has_databases else ""
+        if len(parts) > 1 or (dialect.has_databases and not database):
+            expected = "expected postgresql://SERVER/DATABASE/SCHEMA or mariadb://SERVER/DATABASE"
+            message = f"{self.shown}: {expected}"
             raise InputError(message)
-        database, self._schema = place
+        self._schema = "".join(parts)
         self._lock = threading.Lock()  # the server is read by one connection
         self._raw: Any = None
         self._is_closed = False
-        who = self.credentials
-        url = sa.URL.create(
-            self._dialect.driver,
-            username=who.username or None,
-            password=who.password or None,
-            host=where.host,
-            port=where.port or None,
-            database=database or None,
-        )
-        arguments = self._dialect.arguments(where, who, settings)
+        account = (who.username or None, who.password or None)
+        url = sa.URL.create(dialect.driver, *account, where.host, where.port or None, database or None)
+        self._wait_s = max(2, round(settings.timeout_s))
+        how = {"connect_args": dialect.arguments(where, who, self._wait_s), **dialect.options}
         try:
-            self._engine = sa.create_engine(
-                url, connect_args=arguments, pool_size=1, max_overflow=0, **self._dialect.options
-            )
+            self._engine = sa.create_engine(url, pool_size=1, max_overflow=0, **how)
         except ImportError:
-            needed = f"needs the package {self._dialect.package}; expected phiscan installed with"
-            message = f"{where.scheme}://: {needed} [{self._dialect.extra}]"
+            needed = f"needs the package {dialect.package}; expected phiscan installed with [{dialect.extra}]"
+            message = f"{where.scheme}://: {needed}"
             raise InputError(message) from None
         sa.event.listen(self._engine, "connect", self._prepare)
 
     def check(self) -> None:
         """Sign in and find the schema; see ``ServerShare``."""
         with self._connected() as connection:
-            schemas = self._dialect.schemas(connection)
+            schemas = self._schemas(connection)
         if self._schema and self._schema not in schemas:
             raise RefusedError(FailReason.IO_ERROR, "no such schema or database")
 
@@ -79,7 +71,10 @@ class DatabaseShare(FolderShare):
         super().close()
         self._is_closed = True
         if (raw := self._raw) is not None:
-            self._dialect.shut(raw)
+            # The driver's own way would wait for the server; PyMySQL shows only its socket.
+            below = getattr(raw, "_sock", raw)
+            with suppress(Exception), socket.socket(fileno=os.dup(below.fileno())) as connected:
+                connected.shutdown(socket.SHUT_RDWR)
         self._engine.dispose()
 
     @contextmanager
@@ -89,11 +84,14 @@ class DatabaseShare(FolderShare):
         schema, name = unescaped(folder) or self._schema, unescaped(name.removesuffix(ENDING))
         seed = identity_number(str(source.absolute), str(source.inode)) % 2**31
         with self._connected() as connection:
-            table = next(iter(self._dialect.tables(connection, schema, name)), None)
+            table = next(iter(self._tables(connection, schema, name)), None)
             if table is None:
                 raise RefusedError(FailReason.CHANGED, "vanished before it was read")
-            owner, readers = self._dialect.access(connection, table)
+            place = {"schema": schema, "name": name}
+            access = connection.execute(sa.text(self._dialect.access), place).all()
             sample = take_sample(connection, self._dialect, table, self.settings.table_rows, seed)
+        owner = access[0][0] if access else ""
+        readers = tuple(dict.fromkeys(self._dialect.reader(reader) for _, reader in access if reader))
         rows = (sample.n_rows, sample.n_all) if sample.n_rows < sample.n_all else None
         described = replace(source, owner=owner, readers=readers, sampled_rows=rows)
         # One moment is read: what changes later is seen by the next crawl.
@@ -104,46 +102,52 @@ class DatabaseShare(FolderShare):
         """Return the schemas, or the tables of one; see ``FolderShare``."""
         with self._connected() as connection:
             if not folder and not self._schema:
-                names = [escaped(name).encode() for name in self._dialect.schemas(connection)]
+                names = [escaped(name).encode() for name in self._schemas(connection)]
                 return [Entry(SourceFile(self.root, name, 0, 0, 0, 0, 0), is_folder=True) for name in names]
-            schema = unescaped(folder.decode()) or self._schema
-            tables = self._dialect.tables(connection, schema)
+            tables = self._tables(connection, unescaped(folder.decode()) or self._schema)
         return [Entry(self._source(folder, table), is_folder=False) for table in tables]
 
-    def _source(self, folder: bytes, table: Table) -> SourceFile:
+    def _source(self, folder: bytes, table: sa.Row[Any]) -> SourceFile:
         path = b"/".join(filter(None, (folder, (escaped(table.name) + ENDING).encode())))
-        size = min(table.n_bytes, MOST_BYTES)  # no more is read
-        inode = identity_number(*table.marks, str(table.n_bytes))
-        return SourceFile(self.root, path, size, table.changed_ns, table.changed_ns, inode, 0)
+        size = min(int(table.n_bytes), MOST_BYTES)  # no more is read
+        inode, moment = identity_number(table.marks, str(table.n_bytes)), int(table.changed_ns)
+        return SourceFile(self.root, path, size, moment, moment, inode, 0)
+
+    def _schemas(self, connection: sa.Connection) -> Sequence[str]:
+        return connection.execute(sa.text(self._dialect.schemas)).scalars().all()
+
+    def _tables(self, connection: sa.Connection, schema: str, name: str = "") -> Sequence[sa.Row[Any]]:
+        query = sa.text(self._dialect.tables + (self._dialect.one_table if name else ""))
+        return connection.execute(query, {"schema": schema, **({"name": name} if name else {})}).all()
 
     def _prepare(self, raw: Any, _record: Any) -> None:
         """Make a new connection read only, with limits."""
+        if self._dialect is MARIADB:
+            raw._read_timeout = 11 * self._wait_s  # noqa: SLF001 (longer than a statement may take)
         cursor = raw.cursor()
-        for statement in self._dialect.session(raw, self.settings):
-            cursor.execute(statement)
+        for statement in self._dialect.session:
+            cursor.execute(statement.format(seconds=self._wait_s, longest=10 * self._wait_s))
         cursor.close()
         raw.commit()
-
-    def _opened(self) -> sa.Connection:
-        if self._is_closed:
-            message = "the scan has ended"
-            raise UnansweredError(message, is_gone=True)
-        return self._engine.connect()
 
     @contextmanager
     def _connected(self) -> Iterator[sa.Connection]:
         """Give the connection, one thread at a time; errors of the driver are translated."""
         try:
-            with self._lock, self._opened() as connection:
-                self._raw = connection.connection.dbapi_connection
-                try:
-                    yield connection
-                except BaseException:
-                    connection.invalidate()  # what the server still sends is not waited for
-                    raise
-                finally:
-                    self._raw = None
+            with self._lock:
+                if self._is_closed:
+                    message = "the scan has ended"
+                    raise UnansweredError(message, is_gone=True)
+                with self._engine.connect() as connection:
+                    self._raw = connection.connection.dbapi_connection
+                    try:
+                        yield connection
+                    except BaseException:
+                        connection.invalidate()  # what the server still sends is not waited for
+                        raise
+                    finally:
+                        self._raw = None
         except sa.exc.DBAPIError as error:
-            raise self._dialect.translated(error.orig or error) from None
+            raise translated(error.orig if isinstance(error.orig, Exception) else error) from None
         except (sa.exc.SQLAlchemyError, OSError) as error:
-            raise self._dialect.translated(error) from None
+            raise translated(error) from None

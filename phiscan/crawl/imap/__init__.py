@@ -1,1 +1,0 @@
-"""Mailboxes on IMAP servers."""
