@@ -411,14 +411,11 @@ def _from_file(path: Path) -> Config:
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        message = f"{path}: no such file; `phiscan init` writes one"
-        raise ConfigError(message) from None
+        raise ConfigError(path, "no such file; `phiscan init` writes one") from None
     except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(path, f"cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        message = f"{path}: not valid TOML: {error}"
-        raise ConfigError(message) from None
+        raise ConfigError(path, f"not valid TOML: {error}") from None
     config = config_of(raw, str(path))
     home = config.home if config.home.is_absolute() else path.resolve().parent / config.home
     return replace(config, home=home)
@@ -444,8 +441,9 @@ def _with_secret_url(config: Config) -> Config:
     try:
         url = path.read_text(encoding="utf-8").strip()
     except OSError as error:
-        message = f"{path}: the file with the database's URL cannot be read: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(
+            path, f"the file with the database's URL cannot be read: {error.strerror}"
+        ) from None
     except UnicodeDecodeError:
         url = ""
     if not url or "\n" in url:
@@ -545,8 +543,7 @@ _CONVERTERS: dict[Any, tuple[Callable[[Any], Any], tuple[type, ...], str]] = {
 
 
 def _refuse(where: str, expected: str) -> Any:
-    message = f"{where}: expected {expected}"
-    raise ConfigError(message)
+    raise ConfigError(where, f"expected {expected}")
 
 
 def require(where: str, checks: Iterable[tuple[str, bool, str]]) -> None:

@@ -62,8 +62,7 @@ def verify(obj: str | None, head: str) -> Answer:
         for one in check.found[1:]:
             print_message(f"phiscan: {name}: {one}")
         where = f"audit log is not whole: entry {check.first_bad}: " if check.first_bad else "was changed: "
-        message = f"{name}: {where}{check.problem}"
-        raise StoreError(message)
+        raise StoreError(name, f"{where}{check.problem}")
     entries = "entry" if check.n_rows == 1 else "entries"
     answer: dict[str, Any] = {"ok": check.ok, "entries": check.n_rows, "first_bad": check.first_bad}
     differences = [

@@ -67,11 +67,9 @@ def worker(obj: str | None, address: str, workers: int | None, host: str, give_u
     serving = _serving()
     config = config_of(obj)
     if not address.startswith(("tcp://", "tls://")):
-        message = f"{address}: expected tcp://HOST:PORT or tls://HOST:PORT"
-        raise InputError(message)
+        raise InputError(address, "expected tcp://HOST:PORT or tls://HOST:PORT")
     if not config.key_file.exists():
-        message = f"{config.key_file}: a worker needs the key of the scan; copy it here (mode 0600)"
-        raise ConfigError(message)
+        raise ConfigError(config.key_file, "a worker needs the key of the scan; copy it here (mode 0600)")
     serving.serve_workers(
         config,
         address,

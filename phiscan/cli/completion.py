@@ -18,6 +18,5 @@ def completion(shell: str) -> None:
 
     kind = get_completion_class(shell)
     if kind is None:
-        message = f"{shell}: expected one of {', '.join(SHELLS)}"
-        raise InputError(message)
+        raise InputError(shell, f"expected one of {', '.join(SHELLS)}")
     click.echo(kind(app, {}, "phiscan", "_PHISCAN_COMPLETE").source())

@@ -324,8 +324,9 @@ def read_captures(table: Table, detectors: Sequence[str], rows: Sequence[int] | 
         InputError: names the file, the line and the field.
     """
     if not 2 <= len(detectors) <= MAX_LISTS:  # noqa: PLR2004 (one detector has no overlap)
-        message = f"{table.path}: line 1: expected from 2 to {MAX_LISTS} detectors, found {len(detectors)}"
-        raise InputError(message)
+        raise InputError(
+            table.path, f"line 1: expected from 2 to {MAX_LISTS} detectors, found {len(detectors)}"
+        )
     numbers = table.integers("count", high=LARGEST)
     columns = [table.integers(name, high=1) for name in detectors]
     counts: dict[int, int] = {}
@@ -333,13 +334,11 @@ def read_captures(table: Table, detectors: Sequence[str], rows: Sequence[int] | 
         history = sum(column[row] << position for position, column in enumerate(columns))
         where = table.where(row, detectors[0])
         if history == 0:
-            message = (
-                f"{where}: expected a history with a 1 in it: files that nobody found are what is estimated"
+            raise InputError(
+                where, "expected a history with a 1 in it: files that nobody found are what is estimated"
             )
-            raise InputError(message)
         if history in counts:
-            message = f"{where}: expected every capture history once, this one is a duplicate"
-            raise InputError(message)
+            raise InputError(where, "expected every capture history once, this one is a duplicate")
         counts[history] = numbers[row]
     return CaptureTable(len(detectors), tuple(counts.get(index, 0) for index in range(1 << len(detectors))))
 
@@ -358,12 +357,10 @@ def read_strata(path: str | Path) -> list[Stratum]:
             ("found", found, "sample", sample),
         ):
             if value > most:
-                message = f"{table.where(row, name)}: expected at most the {whole} {most}, got {value}"
-                raise InputError(message)
+                raise InputError(table.where(row, name), f"expected at most the {whole} {most}, got {value}")
     names = table.distinct("name", "stratum")
     if not names:
-        message = f"{path}: line 2: expected at least one stratum"
-        raise InputError(message)
+        raise InputError(path, "line 2: expected at least one stratum")
     return [Stratum(*values) for values in zip(names, *numbers, strict=True)]
 
 
@@ -377,8 +374,7 @@ def read_ratings(path: str | Path) -> tuple[list[str], list[list[str | None]]]:
     table.distinct("item", "item")
     reviewers = [name for name in table.header if name != "item"]
     if len(reviewers) < 2:  # noqa: PLR2004 (agreement needs two)
-        message = f"{path}: line 1: expected two reviewers or more after item, found {len(reviewers)}"
-        raise InputError(message)
+        raise InputError(path, f"line 1: expected two reviewers or more after item, found {len(reviewers)}")
     return reviewers, [[label or None for label in table.column(name)] for name in reviewers]
 
 
@@ -398,8 +394,7 @@ def _of_scan(config_path: str | None, scan_id: int | None) -> tuple[CaptureTable
         name = store.name
     found = histories(read)
     if not found or len(found[0].detectors) < MIN_DETECTORS:
-        message = f"{name}: expected a scan in which two detectors or more gave verdicts"
-        raise InputError(message)
+        raise InputError(name, "expected a scan in which two detectors or more gave verdicts")
     counts = {
         tuple(map(int, one.detectors.values())): one.phi for one in found if any(one.detectors.values())
     }

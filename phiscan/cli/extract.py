@@ -84,8 +84,7 @@ def source_file(name: str) -> SourceFile:
     try:
         status = os.lstat(raw)
     except OSError as error:
-        message = f"{name}: expected a file: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(name, f"expected a file: {error.strerror}") from None
     folder, _, base = raw.rpartition(b"/")
     # With its type, which a crawl has already determined.
     return replace(SourceFile.of(folder or b"/", base, status), mode=status.st_mode)

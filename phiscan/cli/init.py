@@ -134,6 +134,5 @@ def _write_config(path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(path, f"cannot be written: {error.strerror}") from None
     return True

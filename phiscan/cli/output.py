@@ -91,11 +91,9 @@ def file_errors(name: str | Path, done: str = "read") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        message = f"{name}: cannot be {done}: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(name, f"cannot be {done}: {error.strerror}") from None
     except UnicodeDecodeError:
-        message = f"{name}: expected UTF-8"
-        raise InputError(message) from None
+        raise InputError(name, "expected UTF-8") from None
 
 
 def read_lines(file: str) -> Iterator[tuple[str, str]]:
@@ -113,8 +111,7 @@ def read_lines(file: str) -> Iterator[tuple[str, str]]:
             try:
                 line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError:
-                message = f"{where}: expected UTF-8"
-                raise InputError(message) from None
+                raise InputError(where, "expected UTF-8") from None
             if line.strip():
                 yield where, line
 

@@ -390,8 +390,7 @@ def destroy(obj: str | None, certificate_file: Path | None, by: str) -> Answer:
     """
     config, settings = _settings(obj)
     if certificate_file is not None and certificate_file.exists():
-        message = f"{certificate_file}: is there already; a certificate is never overwritten"
-        raise InputError(message)
+        raise InputError(certificate_file, "is there already; a certificate is never overwritten")
     actor = Actor(actor_of(by), datetime.now(UTC))
     destroyed = lifecycle.destroy(settings)
     with Store.open(config.database_url, create=True) as store:

@@ -29,8 +29,7 @@ def push(obj: str | None, dry_run: bool) -> Answer:
     config = config_of(obj)
     receivers = read_notices(config).receivers
     if not receivers:
-        message = f"{config.source}: push: expected at least one table [[push]]"
-        raise InputError(message)
+        raise InputError(config.source, "push: expected at least one table [[push]]")
     with Store.open(config.database_url, audit_key=config.audit_key_file) as store:
         if dry_run:
             done = [waiting(store, one) for one in receivers]

@@ -60,13 +60,13 @@ def add(
 ) -> None:
     """Write the scan NAME of the folders ROOTS into phiscan.toml, as the table [schedule.NAME]."""
     if not NAME.fullmatch(name):
-        message = f"{name}: expected a name of small letters, digits, - and _"
-        raise InputError(message)
+        raise InputError(name, "expected a name of small letters, digits, - and _")
     path = _config_path(obj)
     before = path.read_text(encoding="utf-8")
     if name in load_config(path).schedule:
-        message = f"{path}: schedule.{name}: is there already; `phiscan schedule remove {name}` takes it out"
-        raise InputError(message)
+        raise InputError(
+            path, f"schedule.{name}: is there already; `phiscan schedule remove {name}` takes it out"
+        )
     words = _scan_options(options)
     fields = {
         "roots": [root if "://" in root else os.path.realpath(root) for root in roots],
@@ -93,8 +93,7 @@ def remove(obj: str | None, name: str) -> None:
     block = re.compile(rf"^\[schedule\.{re.escape(name)}\][^\n]*\n(?:(?!\[)[^\n]*(?:\n|\Z))*", re.MULTILINE)
     after, n_found = block.subn("", before)
     if n_found != 1:
-        message = f"{path}: schedule.{name}: there is no table [schedule.{name}]"
-        raise InputError(message)
+        raise InputError(path, f"schedule.{name}: there is no table [schedule.{name}]")
     _rewrite(path, before, after.rstrip("\n") + "\n")
     state_path(config, name).unlink(missing_ok=True)
     click.echo(f"{name}: taken out of {visible(str(path))}")
@@ -147,8 +146,7 @@ def run(ctx: click.Context, name: str | None, only_due: bool) -> None:
             message = "--due: expected the NAME of a schedule with it"
             raise InputError(message)
         if not read_schedules(config):
-            message = f"{config.source}: no schedule; `phiscan schedule add` writes one"
-            raise ConfigError(message)
+            raise ConfigError(config.source, "no schedule; `phiscan schedule add` writes one")
         runner.serve()
         print_message("phiscan: stopped")
         ctx.exit(EXIT_STOPPED)
@@ -210,8 +208,7 @@ def _scan_options(text: str) -> list[str]:
 def _config_path(obj: str | None) -> Path:
     path = Path(obj or os.environ.get("PHISCAN_CONFIG") or CONFIG_NAME)
     if not path.is_file():
-        message = f"{path}: no such file; `phiscan init` writes one"
-        raise ConfigError(message)
+        raise ConfigError(path, "no such file; `phiscan init` writes one")
     return path
 
 
@@ -224,8 +221,7 @@ def _rewrite(path: Path, before: str, after: str) -> None:
             partial.write_text(after, encoding="utf-8")
             read_schedules(load_config(partial))
             if path.read_text(encoding="utf-8") != before:
-                message = f"{path}: was changed meanwhile; try again"
-                raise ConfigError(message)  # noqa: TRY301 (as all others here)
+                raise ConfigError(path, "was changed meanwhile; try again")  # noqa: TRY301 (as all others here)
             partial.replace(path)
     except ConfigError as error:
         raise ConfigError(str(error).replace(str(partial), str(path))) from None
@@ -237,8 +233,7 @@ def _named(config: Config, name: str) -> Schedule:
     for one in read_schedules(config):
         if one.name == name:
             return one
-    message = f"{config.source}: schedule.{name}: there is none of this name"
-    raise ConfigError(message)
+    raise ConfigError(config.source, f"schedule.{name}: there is none of this name")
 
 
 def _upcoming(config: Config) -> list[dict[str, object]]:

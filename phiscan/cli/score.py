@@ -113,8 +113,7 @@ def spans(
         by_type = instance_counts_by_type(pairs)
         schemes = scheme_counts(pairs)
     except ValueError as error:
-        message = f"{system_path}: {error}"
-        raise InputError(message) from None
+        raise InputError(system_path, f"{error}") from None
     # Corrections of reviewers are stored without text: instances can be scored, tokens cannot.
     has_text = all(document.text is not None for document in gold.values())
     token_pairs = pairs if has_text else ()
@@ -161,8 +160,7 @@ def _score(pairs: Sequence[tuple[AnnotatedText, AnnotatedText]], path: Path, *, 
     try:
         return _Scored(str(path), instance_counts(pairs), token_counts(pairs if has_text else ()))
     except ValueError as error:
-        message = f"{path}: {error}"
-        raise InputError(message) from None
+        raise InputError(path, f"{error}") from None
 
 
 def _totals(one: _Scored, *, has_text: bool) -> dict[str, Any]:

@@ -70,8 +70,7 @@ def _texts(file: str) -> Iterator[tuple[Any, str]]:
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict) or not isinstance(record.get("text"), str) or "id" not in record:
-            message = f'{where}: expected a JSON object with "id" and a text in "text"'
-            raise InputError(message)
+            raise InputError(where, 'expected a JSON object with "id" and a text in "text"')
         yield record["id"], record["text"]
 
 

@@ -83,8 +83,7 @@ def serve(
     )
     for path in (tls_cert, tls_key):
         if path is not None and not path.is_file():
-            message = f"{path}: no such file"
-            raise InputError(message)
+            raise InputError(path, "no such file")
     lifetime = Lifetime(
         idle=timedelta(minutes=table.idle_minutes), absolute=timedelta(hours=table.session_hours)
     )

@@ -35,8 +35,9 @@ class Table:
             InputError: there is no such column.
         """
         if name not in self.header:
-            message = f"{self.path}: line 1: expected a column '{name}' among the {len(self.header)} there"
-            raise InputError(message)
+            raise InputError(
+                self.path, f"line 1: expected a column '{name}' among the {len(self.header)} there"
+            )
         index = self.header.index(name)
         return tuple(row[index] for row in self.rows)
 
@@ -53,8 +54,7 @@ class Table:
             plain = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
             value = int(text) if plain else low - 1
             if value < low or (high is not None and value > high):
-                message = f"{self.where(row, name)}: expected a whole number {span}"
-                raise InputError(message)
+                raise InputError(self.where(row, name), f"expected a whole number {span}")
             values.append(value)
         return tuple(values)
 
@@ -67,8 +67,9 @@ class Table:
         first: dict[str, int] = {}
         for row, value in enumerate(self.column(name)):
             if first.setdefault(value, row) != row:
-                message = f"{self.where(row, name)}: expected every {what} once, this one is a duplicate"
-                raise InputError(message)
+                raise InputError(
+                    self.where(row, name), f"expected every {what} once, this one is a duplicate"
+                )
         return tuple(first)
 
 
@@ -83,25 +84,19 @@ def read_table(path: str | Path, required: Sequence[str] = ()) -> Table:
             reader = csv.reader(stream, strict=True)
             parsed = [(reader.line_num, tuple(cell.strip() for cell in row)) for row in reader if any(row)]
     except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(path, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        message = f"{path}: byte {error.start}: expected UTF-8"
-        raise InputError(message) from None
+        raise InputError(path, f"byte {error.start}: expected UTF-8") from None
     except csv.Error as error:
-        message = f"{path}: line {reader.line_num}: expected CSV: {error}"
-        raise InputError(message) from None
+        raise InputError(path, f"line {reader.line_num}: expected CSV: {error}") from None
     if not parsed:
-        message = f"{path}: line 1: expected a header, found an empty file"
-        raise InputError(message)
+        raise InputError(path, "line 1: expected a header, found an empty file")
     header = parsed[0][1]
     if len(set(header)) != len(header):
-        message = f"{path}: line 1: expected every column name once"
-        raise InputError(message)
+        raise InputError(path, "line 1: expected every column name once")
     for line, row in parsed[1:]:
         if len(row) != len(header):
-            message = f"{path}: line {line}: expected {len(header)} fields, found {len(row)}"
-            raise InputError(message)
+            raise InputError(path, f"line {line}: expected {len(header)} fields, found {len(row)}")
     table = Table(str(path), header, tuple(row for _, row in parsed[1:]), tuple(n for n, _ in parsed[1:]))
     for name in required:
         table.column(name)

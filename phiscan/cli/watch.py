@@ -24,12 +24,10 @@ def watch(obj: str | None, roots: tuple[str, ...]) -> None:
     config = config_of(obj)
     for root in roots:
         if is_remote(root.encode()):
-            message = f"{root}: expected a local folder; servers are listed by each scan"
-            raise InputError(message)
+            raise InputError(root, "expected a local folder; servers are listed by each scan")
     folders = check_roots(roots, config)
     if not config.home.is_dir():
-        message = f"{config.home}: expected a home folder; `phiscan init` makes one"
-        raise InputError(message)
+        raise InputError(config.home, "expected a home folder; `phiscan init` makes one")
     watcher = Watcher(config.home, folders)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: watcher.stop())

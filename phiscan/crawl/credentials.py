@@ -69,21 +69,18 @@ def _from_file(root: bytes, name: str) -> Credentials | None:
     try:
         tables = tomllib.loads(read_private(name, "credentials_file"))
     except tomllib.TOMLDecodeError:  # its message quotes the line, and with it a password
-        message = f"{name}: credentials_file: not valid TOML"
-        raise ConfigError(message) from None
+        raise ConfigError(name, "credentials_file: not valid TOML") from None
     known = {item.name for item in fields(Credentials)}
     best: Credentials | None = None
     longest = -1
     for prefix, table in tables.items():
         if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
-            message = f'{name}: {prefix}: expected a table ["URL"] of texts'
-            raise ConfigError(message)
+            raise ConfigError(name, f'{prefix}: expected a table ["URL"] of texts')
         unknown = sorted(set(table) - known)
         if unknown:
-            message = (
-                f"{name}: {prefix}: {unknown[0]}: unknown field; expected one of {', '.join(sorted(known))}"
+            raise ConfigError(
+                name, f"{prefix}: {unknown[0]}: unknown field; expected one of {', '.join(sorted(known))}"
             )
-            raise ConfigError(message)
         start = prefix.rstrip("/").encode()
         if (root + b"/").startswith(start + b"/") and len(start) > longest:
             best, longest = Credentials(**table), len(start)
@@ -128,9 +125,7 @@ def read_private(name: str, what: str, *, any_mode: bool = False) -> str:
     path = Path(name)
     try:
         if not any_mode and path.stat().st_mode & _PRIVATE:
-            message = f"{name}: {what}: others may read it; expected mode 0600"
-            raise ConfigError(message)
+            raise ConfigError(name, f"{what}: others may read it; expected mode 0600")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{name}: {what}: cannot be read ({type(error).__name__})"
-        raise ConfigError(message) from None
+        raise ConfigError(name, f"{what}: cannot be read ({type(error).__name__})") from None

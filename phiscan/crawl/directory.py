@@ -200,8 +200,7 @@ def read_ldap(settings: DirectoryTable, shares: SharesTable, now: datetime) -> t
     except (LDAPException, OSError) as error:
         name = type(error).__name__
         reason = _REASONS.get(name, f"no complete answer ({name})")
-        message = f"{settings.url}: the directory cannot be read: {reason}"
-        raise InputError(message) from None
+        raise InputError(settings.url, f"the directory cannot be read: {reason}") from None
 
 
 def _entries(connection: Any, base: str, settings: DirectoryTable, now: datetime) -> Iterator[Entry]:

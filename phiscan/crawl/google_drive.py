@@ -67,8 +67,7 @@ class GoogleDriveShare(ListedShare):
         self._kind, self._names = self.location.host, self.location.path
         if self._kind not in {"my", "user", "shared"}:
             known = "gdrive://my, gdrive://user/NAME@DOMAIN or gdrive://shared/DRIVE"
-            message = f"{self.shown}: expected {known}"
-            raise InputError(message)
+            raise InputError(self.shown, f"expected {known}")
         self._base = f"{(self.credentials.endpoint or _API).rstrip('/')}/drive/v3"
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, str], HttpClient] = {}  # by the user for whom it signs in, and scope
@@ -188,8 +187,9 @@ class _SignIn:
         try:
             from google.oauth2 import service_account  # noqa: PLC0415 (an optional part)
         except ImportError:
-            message = f"{_EXTRA}: needs the package google-auth; expected phiscan installed with [{_EXTRA}]"
-            raise InputError(message) from None
+            raise InputError(
+                _EXTRA, f"needs the package google-auth; expected phiscan installed with [{_EXTRA}]"
+            ) from None
         if not credentials.key_file:
             raise RefusedError(FailReason.NO_PERMISSION, "no key_file of a service account is set")
         self._client = HttpClient(settings, Unsigned(), ca_file=credentials.ca_file, extra=_EXTRA)

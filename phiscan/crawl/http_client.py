@@ -76,8 +76,9 @@ class HttpClient:
         try:
             import httpx2  # noqa: PLC0415 (an optional part)
         except ImportError:
-            message = f"{extra}: needs the package httpx2; expected phiscan installed with [{extra}]"
-            raise InputError(message) from None
+            raise InputError(
+                extra, f"needs the package httpx2; expected phiscan installed with [{extra}]"
+            ) from None
         self._authorization = authorization
         self._refine = refine
         context = tls_context(ca_file, extra)
@@ -183,8 +184,7 @@ def tls_context(ca_file: str, extra: str) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca_file or None)
     except (OSError, ssl.SSLError):
-        message = f"{extra}: ca_file: expected a file of certificates in PEM"
-        raise InputError(message) from None
+        raise InputError(extra, "ca_file: expected a file of certificates in PEM") from None
 
 
 def require_protected(url: str) -> None:

@@ -70,12 +70,9 @@ def load_ignore(config: Config, roots: Sequence[bytes]) -> IgnoreRules:
         lines = path.read_text(encoding="utf-8").splitlines()
         spec = pathspec.GitIgnoreSpec.from_lines(lines)
     except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(path, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        message = f"{path}: byte {error.start}: expected UTF-8"
-        raise ConfigError(message) from None
+        raise ConfigError(path, f"byte {error.start}: expected UTF-8") from None
     except (ValueError, TypeError) as error:
-        message = f"{path}: expected gitignore patterns: {error}"
-        raise ConfigError(message) from None
+        raise ConfigError(path, f"expected gitignore patterns: {error}") from None
     return IgnoreRules(spec, source=str(path), own=own)

@@ -186,8 +186,9 @@ class Watcher:
             except OSError as error:
                 if error.errno == errno.ENOSPC:
                     shown = root.path.decode("utf-8", "backslashreplace")
-                    message = f"{shown}: more folders than fs.inotify.max_user_watches allows; raise it"
-                    raise InputError(message) from None
+                    raise InputError(
+                        shown, "more folders than fs.inotify.max_user_watches allows; raise it"
+                    ) from None
                 continue
             finally:
                 os.close(descriptor)
@@ -303,8 +304,9 @@ def _require_local(root: bytes) -> None:
         kind = line.partition(" - ")[2].partition(" ")[0]
         if kind.startswith(_NETWORK):
             shown = root.decode("utf-8", "backslashreplace")
-            message = f"{shown}: is on a network file system ({kind}), whose changes are not reported here"
-            raise InputError(message)
+            raise InputError(
+                shown, f"is on a network file system ({kind}), whose changes are not reported here"
+            )
 
 
 def _listen(path: Path) -> socket.socket:
@@ -315,8 +317,7 @@ def _listen(path: Path) -> socket.socket:
     """
     with suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
         _at(path, probe.connect)
-        message = f"{path}: another `phiscan watch` answers here; watch all roots with one"
-        raise InputError(message)
+        raise InputError(path, "another `phiscan watch` answers here; watch all roots with one")
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX)
     _at(path, listener.bind)

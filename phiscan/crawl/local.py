@@ -31,11 +31,9 @@ class LocalShare:
         """Check that the root is a folder that can be listed; see ``Share``."""
         shown = os.fsdecode(self.root).encode("utf-8", "backslashreplace").decode()
         if not Path(os.fsdecode(self.root)).is_dir():
-            message = f"{shown}: expected a folder to scan (`phiscan extract` reads single files)"
-            raise InputError(message)
+            raise InputError(shown, "expected a folder to scan (`phiscan extract` reads single files)")
         if not os.access(self.root, os.R_OK | os.X_OK):
-            message = f"{shown}: no permission to list this folder"
-            raise InputError(message)
+            raise InputError(shown, "no permission to list this folder")
 
     def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:
         """Yield every entry below the root except folders, by raw name, depth first; see ``Share``.

@@ -60,8 +60,7 @@ def parse_url(url: str) -> Location:
     """
     match = _URL.match(url)
     if match is None:
-        message = f"{url}: expected a URL"
-        raise InputError(message)
+        raise InputError(url, "expected a URL")
     scheme = match.group(1).lower()
     authority, _, rest = url[match.end() :].partition("/")
     if "@" in authority:
@@ -73,12 +72,10 @@ def parse_url(url: str) -> Location:
     host, _, port = authority.partition(":")
     n_port = int(port) if port.isascii() and port.isdecimal() else 0
     if not host or (port and not 0 < n_port <= _MAX_PORT):
-        message = f"{url}: expected {scheme}://NAME/..., with a port from 1 to {_MAX_PORT} or none"
-        raise InputError(message)
+        raise InputError(url, f"expected {scheme}://NAME/..., with a port from 1 to {_MAX_PORT} or none")
     path = tuple(part for part in rest.split("/") if part)
     if any(part in {".", ".."} for part in path):
-        message = f"{url}: expected a path without . and .."
-        raise InputError(message)
+        raise InputError(url, "expected a path without . and ..")
     return Location(scheme, host.lower(), n_port, path)
 
 

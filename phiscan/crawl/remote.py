@@ -51,8 +51,7 @@ class ServerShare(ABC):
             self.check()
         except (RefusedError, UnansweredError) as error:
             what = "no such folder" if error.reason is FailReason.CHANGED else error.detail
-            message = f"{self.shown}: cannot be opened: {what}"
-            raise InputError(message) from None
+            raise InputError(self.shown, f"cannot be opened: {what}") from None
         finally:
             self.close()
 

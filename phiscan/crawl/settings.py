@@ -37,8 +37,7 @@ def load_settings(config: Config, environ: Mapping[str, str] | None = None) -> S
         try:
             changes[item.name] = kinds[item.name](value)
         except ValueError:
-            message = f"{name}: expected a number"
-            raise ConfigError(message) from None
+            raise ConfigError(name, "expected a number") from None
     settings = _checked(replace(settings, **changes), config.source)
     return replace(settings, listings=settings.listings or str(config.home / "listings"))
 

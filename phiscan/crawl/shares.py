@@ -104,8 +104,7 @@ def check_roots(roots: Sequence[str | Path], config: Config | None = None) -> tu
         open_share(raw, settings).connect()
     for outer, inner in itertools.permutations(ordered, 2):
         if _compared(inner).startswith(_compared(outer).rstrip(b"/") + b"/"):
-            message = f"{os.fsdecode(inner)}: lies inside {os.fsdecode(outer)}; name only one of them"
-            raise InputError(message)
+            raise InputError(os.fsdecode(inner), f"lies inside {os.fsdecode(outer)}; name only one of them")
     return tuple(ordered)
 
 

@@ -119,8 +119,9 @@ def _zone(config: Config) -> ZoneInfo | None:
     try:
         return ZoneInfo(config.accesslog.time_zone) if config.accesslog.time_zone else None
     except (ZoneInfoNotFoundError, ValueError):
-        message = f"{config.source}: accesslog.time_zone: expected a name such as America/Toronto"
-        raise ConfigError(message) from None
+        raise ConfigError(
+            config.source, "accesslog.time_zone: expected a name such as America/Toronto"
+        ) from None
 
 
 def _ignored(config: Config, roots: Iterable[bytes]) -> set[str]:

@@ -61,8 +61,7 @@ def read_verdicts(name: str) -> list[FileVerdict]:
         verdict = _parse(where, line)
         before = given.setdefault(verdict.path, verdict)
         if before.verdict is not verdict.verdict:
-            message = f"{where}: field path: expected one verdict per file, {before.where} says another"
-            raise InputError(message)
+            raise InputError(where, f"field path: expected one verdict per file, {before.where} says another")
     return list(given.values())
 
 
@@ -95,8 +94,9 @@ def sort_out(
             continue
         item, *others = by_path[one.path]
         if others:
-            message = f"{one.where}: field path: {1 + len(others)} files have it; expected an absolute path"
-            raise InputError(message)
+            raise InputError(
+                one.where, f"field path: {1 + len(others)} files have it; expected an absolute path"
+            )
         own = {seconds.get(item.file_id), item.verdict if item.reviewer == reviewer else None}
         if item.file_id not in blind and one.verdict in own:
             counts["already_decided_so"] += 1
@@ -113,17 +113,14 @@ def _parse(where: str, line: str) -> FileVerdict:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        message = f"{where}: expected a JSON object"
-        raise InputError(message)
+        raise InputError(where, "expected a JSON object")
     path = value.get("path")
     if not isinstance(path, str) or not path:
-        message = f"{where}: field path: expected the path of a file"
-        raise InputError(message)
+        raise InputError(where, "field path: expected the path of a file")
     field, known = ("verdict", _VERDICTS) if value.get("verdict") is not None else ("label", LABELS)
     given = value.get(field)
     if not isinstance(given, str) or given not in known:
-        message = f"{where}: field {field}: expected one of {', '.join(known)}"
-        raise InputError(message)
+        raise InputError(where, f"field {field}: expected one of {', '.join(known)}")
     return FileVerdict(where, path, known[given])
 
 

@@ -246,8 +246,7 @@ def load_settings_of(
     """
     for option, value in (("--max-files-per-s", max_files_per_s), ("--max-mb-per-s", max_mb_per_s)):
         if value is not None and not math.isfinite(value):
-            message = f"{option}: expected a number above 0, got {value}"
-            raise InputError(message)
+            raise InputError(option, f"expected a number above 0, got {value}")
     table = config.pace
     no_limit = "a number of 0 (no limit) or more"
     for name, is_good, expected in (
@@ -257,8 +256,7 @@ def load_settings_of(
         ("ionice", table.ionice in {"", *IO_CLASSES}, f"one of {', '.join(IO_CLASSES)}"),
     ):
         if not is_good:
-            message = f"{config.source}: pace.{name}: expected {expected}"
-            raise ConfigError(message)
+            raise ConfigError(config.source, f"pace.{name}: expected {expected}")
     n_files = max_files_per_s or table.max_files_per_s
     n_mb = max_mb_per_s or table.max_mb_per_s
     return LoadSettings(
@@ -452,11 +450,11 @@ def _open_store(config: Config) -> Store:
     if not config.key_file.exists():
         if store.scans():
             store.close()
-            message = (
-                f"{config.key_file}: the key is gone, but the database holds hashes made with it; "
-                "bring it back, or begin a new database"
+            raise ConfigError(
+                config.key_file,
+                "the key is gone, but the database holds hashes made with it; "
+                "bring it back, or begin a new database",
             )
-            raise ConfigError(message)
         create_key(config.key_file)
     return store
 

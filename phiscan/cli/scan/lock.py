@@ -37,8 +37,7 @@ def lock_roots(home: Path, roots: Sequence[bytes]) -> Iterator[None]:
         for root in sorted(roots):
             if not _is_free(stack.enter_context(_opened(home, _name(root))), fcntl.LOCK_EX):
                 shown = root.decode("utf-8", "backslashreplace")
-                message = f"{shown}: is being scanned already; wait for that scan, or stop it"
-                raise InputError(message)
+                raise InputError(shown, "is being scanned already; wait for that scan, or stop it")
         yield
 
 

@@ -259,8 +259,7 @@ def kind_of(log: Log, where: str) -> str:
     """
     found = next((name for name, kind in KINDS.items() if kind.mark.search(log.head)), None)
     if found is None:
-        message = f"{where}: no access log that phiscan knows; --kind names one of {', '.join(KINDS)}"
-        raise InputError(message)
+        raise InputError(where, f"no access log that phiscan knows; --kind names one of {', '.join(KINDS)}")
     return found
 
 

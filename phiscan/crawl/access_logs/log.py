@@ -162,8 +162,7 @@ def opened_log(
             log.is_damaged = False
             yield log
     except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror or type(error).__name__}"
-        raise InputError(message) from None
+        raise InputError(path, f"cannot be read: {error.strerror or type(error).__name__}") from None
 
 
 def _in_year(year: int, of: tuple[int, ...]) -> datetime:

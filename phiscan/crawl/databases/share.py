@@ -41,8 +41,7 @@ class DatabaseShare(FolderShare):
         database = parts.pop(0) if parts and dialect.has_databases else ""
         if len(parts) > 1 or (dialect.has_databases and not database):
             expected = "expected postgresql://SERVER/DATABASE/SCHEMA or mariadb://SERVER/DATABASE"
-            message = f"{self.shown}: {expected}"
-            raise InputError(message)
+            raise InputError(self.shown, f"{expected}")
         self._schema = "".join(parts)
         self._lock = threading.Lock()  # the server is read by one connection
         self._raw: Any = None

@@ -119,8 +119,9 @@ class _SignIn:
         try:
             import msal  # noqa: PLC0415 (an optional part, and slow to load)
         except ImportError:
-            message = f"{_EXTRA}: needs the package msal; expected phiscan installed with [{_EXTRA}]"
-            raise InputError(message) from None
+            raise InputError(
+                _EXTRA, f"needs the package msal; expected phiscan installed with [{_EXTRA}]"
+            ) from None
         mine = self._credentials
         secret: str | dict[str, Any] = mine.password
         if mine.key_file:

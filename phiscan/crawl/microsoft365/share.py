@@ -45,8 +45,7 @@ class Microsoft365Share(ListedShare):
         self._kind, *self._names = self.location.path or ("",)
         if self._kind not in _KINDS:
             known = ", ".join(f"m365://TENANT/{kind}" for kind in _KINDS)
-            message = f"{self.shown}: expected {known}, each with or without /NAME"
-            raise InputError(message)
+            raise InputError(self.shown, f"expected {known}, each with or without /NAME")
         self._graph = Graph(self.location.host, settings, self.credentials)
 
     def close(self) -> None:

@@ -43,8 +43,7 @@ class SmbShare(FolderShare):
         require_library()
         super().__init__(root, settings)
         if not self.location.path:
-            message = f"{self.shown}: expected smb://SERVER/SHARE or a folder in it"
-            raise InputError(message)
+            raise InputError(self.shown, "expected smb://SERVER/SHARE or a folder in it")
         self._unc = "\\\\" + "\\".join((self.location.host, *self.location.path))
         self._connections = Connections(settings, self.credentials, self.location.port)
 
