@@ -83,7 +83,7 @@ class Accounts:
         *,
         is_service: bool = False,
     ) -> None:
-        """Take the directory; without one, everyone is who has an account of this machine."""
+        """Take the directory; without one, it is not known who everyone is: a share has users elsewhere."""
         self._directory = directory or Directory(datetime.now(UTC), (), (), {})
         self._key, self._groups, self._local = key, groups, local or {}
         self.is_service = is_service
@@ -95,9 +95,6 @@ class Accounts:
         self._names = dict(enumerate(self._directory.names))
         self._n_all = len(self.states)
         self._people = dict.fromkeys(EVERYONE, ANYBODY) | dict.fromkeys(_NOT_COUNTED, NOBODY)
-        if directory is None:
-            for name, meant in self._local.items():
-                self.active |= self.people(name).sure if (name,) == meant else 0
 
     def shown(self, people: int) -> list[str]:
         """Return the names of accounts, where names were asked for; else their numbers."""

@@ -173,8 +173,9 @@ def test_a_directory_that_is_down_changes_nothing(server: Server, monkeypatch: p
     assert _json("access-left", "access", "left")["accounts"] == 4
 
 
-def test_without_a_directory_a_group_has_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("phiscan.pipeline.reader_counts.read_local", dict)  # as if nobody else were here
+def test_without_a_directory_everyone_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A share has users of other machines: the accounts of this one are not everyone.
+    monkeypatch.setattr("phiscan.pipeline.reader_counts.read_local", lambda: {"user ann": ("user ann",)})
     Path("phiscan.toml").write_text('home = "home"\n')
     done = _json("access-update", "access", "update")
     assert done["accounts"] is None
