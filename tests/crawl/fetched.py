@@ -14,6 +14,8 @@ from phiscan.crawl.shares import open_remote
 from phiscan.model import SourceFile
 from phiscan.pipeline.workers.delivery import fetch
 
+NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
+
 
 def fetched(share: RemoteShare, source: SourceFile) -> bytes:
     _, held = fetch(source, share, 2**30)
@@ -40,3 +42,26 @@ def described(share: RemoteShare, source: SourceFile) -> SourceFile:
     """Return a file with its owner and readers, which are asked when it is opened."""
     with share.open(source) as opened:
         return opened.source
+
+
+def crawled_from(root: str) -> list[Crawled]:
+    """Return what a crawl of a source yields that was not asked before whether it is there."""
+    with opened_share(root) as share:
+        return list(share.crawl(NOTHING, set()))
+
+
+def paths_from(root: str) -> list[str]:
+    found = crawled_from(root)
+    assert not [crawled for crawled in found if crawled.fail], found
+    return [crawled.source.path.decode() for crawled in found]
+
+
+def content_of(source: SourceFile) -> bytes:
+    with opened_share(source.root.decode()) as share:
+        return fetched(share, source)
+
+
+def access_of(source: SourceFile) -> tuple[str, tuple[str, ...]]:
+    with opened_share(source.root.decode()) as share:
+        found = described(share, source)
+    return found.owner, found.readers

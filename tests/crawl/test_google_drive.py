@@ -9,16 +9,15 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
-import pathspec
 import pytest
 
 from phiscan.config import Config
-from phiscan.crawl import Crawled, IgnoreRules, check_roots, is_same_file
+from phiscan.crawl import Crawled, check_roots, is_same_file
 from phiscan.crawl.settings import load_settings
 from phiscan.crawl.shares import open_remote
 from phiscan.errors import ExtractError, InputError
-from phiscan.model import FailReason, SkipReason, SourceFile
-from tests.crawl.fetched import fetched
+from phiscan.model import FailReason, SkipReason
+from tests.crawl.fetched import NOTHING, access_of, content_of, crawled_from, paths_from
 from tests.servers.api_server import Answer
 from tests.servers.google_drive import ACCOUNT, EXPORT_BYTES, GoogleDrive
 from tests.servers.google_drive_fields import error
@@ -26,7 +25,6 @@ from tests.servers.google_drive_files import Corpus, permission
 
 OFFICE = "application/vnd.openxmlformats-officedocument."
 DOCX = f"{OFFICE}wordprocessingml.document"
-NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 _numbers = count()
 
 
@@ -62,30 +60,11 @@ def drive(server: GoogleDrive, user: str) -> Corpus:
 
 
 def _crawl(path: str) -> list[Crawled]:
-    share = open_remote(f"gdrive://{path}".encode(), load_settings(Config()))
-    return list(share.crawl(NOTHING, set()))
+    return crawled_from(f"gdrive://{path}")
 
 
 def _paths(path: str) -> list[str]:
-    found = _crawl(path)
-    assert not [crawled for crawled in found if crawled.fail], found
-    return [crawled.source.path.decode() for crawled in found]
-
-
-def _fetched(source: SourceFile) -> bytes:
-    share = open_remote(source.root, load_settings(Config()))
-    try:
-        return fetched(share, source)
-    finally:
-        share.close()
-
-
-def _access(source: SourceFile) -> tuple[str, tuple[str, ...]]:
-    share = open_remote(source.root, load_settings(Config()))
-    with share.open(source) as opened:
-        described = opened.source
-    share.close()
-    return described.owner, described.readers
+    return paths_from(f"gdrive://{path}")
 
 
 def test_a_first_scan_lists_in_a_stable_order_and_an_unchanged_rescan_asks_once(
@@ -108,8 +87,8 @@ def test_a_first_scan_lists_in_a_stable_order_and_an_unchanged_rescan_asks_once(
         ("shortcut", SkipReason.SYMLINK),
         ("target", None),
     ]
-    assert _fetched(first[0].source).decode() == "Résumé 100% #1 [x].docx"
-    assert _fetched(first[4].source) == b"text"
+    assert content_of(first[0].source).decode() == "Résumé 100% #1 [x].docx"
+    assert content_of(first[4].source) == b"text"
     before = len(server.asked("/drive/v3"))
     again = _crawl(f"user/{user}")
     assert [crawled.source for crawled in again] == [crawled.source for crawled in first]
@@ -138,7 +117,7 @@ def test_equal_names_in_one_folder_stay_apart_when_others_come_and_go(drive: Cor
     first, second = drive.add("same.txt", b"1"), drive.add("other", b"2", name="same.txt")
     drive.rename(second, "same.txt")
     found = {crawled.source.path.decode(): crawled.source for crawled in _crawl(f"user/{user}")}
-    assert {name: _fetched(source) for name, source in found.items()} == {
+    assert {name: content_of(source) for name, source in found.items()} == {
         "same.txt": b"1",
         f"same [{second.id}].txt": b"2",
     }
@@ -154,13 +133,13 @@ def test_documents_of_google_are_exported_as_office_files(drive: Corpus, user: s
     drive.add("3", name="Form", exports={"x/y": b""}, mime_type="application/vnd.google-apps.form")
     drive.add("4", name="Large", exports={DOCX: bytes(EXPORT_BYTES + 1)})
     form, large, letter, sheet = (crawled.source for crawled in _crawl(f"user/{user}"))
-    assert (_fetched(letter), _fetched(sheet)) == (b"PK docx", b"PK xlsx")
+    assert (content_of(letter), content_of(sheet)) == (b"PK docx", b"PK xlsx")
     for source, reason, detail in (
         (large, FailReason.TOO_LARGE, "10 MB"),
         (form, FailReason.UNSUPPORTED, "exports no form"),
     ):
         with pytest.raises(ExtractError) as caught:
-            _fetched(source)
+            content_of(source)
         assert caught.value.reason == reason
         assert detail in caught.value.detail
 
@@ -173,7 +152,7 @@ def test_reads_on_after_a_broken_download(
     drive.add("a.bin", data)
     source = _crawl(f"user/{user}")[0].source
     server.break_downloads(2, 300)
-    assert _fetched(source) == data
+    assert content_of(source) == data
 
 
 @pytest.mark.parametrize("moment", ["before", "while it is read"])
@@ -191,7 +170,7 @@ def test_a_file_that_changed_since_it_was_listed_is_not_taken(
     if moment == "before":
         change()
         with pytest.raises(ExtractError) as caught:
-            _fetched(source)
+            content_of(source)
         assert caught.value.reason == FailReason.CHANGED
         return
     share = open_remote(source.root, load_settings(Config()))
@@ -214,7 +193,7 @@ def test_throttling_is_waited_for(
     server.throttle(2, status=status, reason=reason)
     source = _crawl(f"user/{user}")[0].source
     server.throttle(2, status=status, reason=reason, path=file.id)
-    assert _fetched(source) == b"text"
+    assert content_of(source) == b"text"
 
 
 def test_expired_tokens_are_renewed_and_a_refused_page_token_begins_anew(
@@ -230,7 +209,7 @@ def test_expired_tokens_are_renewed_and_a_refused_page_token_begins_anew(
     drive.delete(gone)
     server.expire_page_tokens()
     assert _paths(f"user/{user}") == ["stays.txt"]
-    assert _fetched(found[1]) == b"text"
+    assert content_of(found[1]) == b"text"
 
 
 @pytest.mark.parametrize(
@@ -250,7 +229,7 @@ def test_links_guests_and_groups_are_readers_also_inherited(
 ) -> None:
     file = drive.add("a/b.txt")
     drive.share(file if on == "the file" else drive.folder("a"), granted)
-    owner, found = _access(_crawl(f"user/{user}")[0].source)
+    owner, found = access_of(_crawl(f"user/{user}")[0].source)
     assert owner == user
     assert set(found) == {f"user {user}", *readers}
 
@@ -265,13 +244,13 @@ def test_shared_drives_one_and_all(
     drive.add("mine.txt")
     (source,) = (crawled.source for crawled in _crawl(f"shared/{shared[0].id}"))
     assert source.path == b"a/b.txt"
-    assert _fetched(source) == shared[0].name.encode()
-    assert _access(source) == ("", (f"user {user}",))
+    assert content_of(source) == shared[0].name.encode()
+    assert access_of(source) == ("", (f"user {user}",))
     everywhere = _crawl("shared")
     assert [one.source.path.decode() for one in everywhere] == [
         f"Ward {number}%2F{user}/a/b.txt" for number in range(2)
     ]
-    assert _fetched(everywhere[1].source) == shared[1].name.encode()
+    assert content_of(everywhere[1].source) == shared[1].name.encode()
     assert _paths(f"shared/{shared[1].id}/a") == ["b.txt"]
     assert _paths("my") == ["mine.txt"]
 
@@ -281,8 +260,8 @@ def test_the_drives_of_all_users(user: str, drive: Corpus, monkeypatch: pytest.M
     drive.add("a.txt", b"text")
     (mine,) = (one.source for one in _crawl("user") if one.source.path.startswith(user.encode()))
     assert mine.path == f"{user}/a.txt".encode()
-    assert _fetched(mine) == b"text"
-    assert _access(mine)[0] == user
+    assert content_of(mine) == b"text"
+    assert access_of(mine)[0] == user
 
 
 @pytest.mark.parametrize(

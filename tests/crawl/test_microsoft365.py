@@ -17,8 +17,8 @@ from phiscan.crawl import Crawled, IgnoreRules, check_roots, is_same_file
 from phiscan.crawl.settings import load_settings
 from phiscan.crawl.shares import open_remote
 from phiscan.errors import ExtractError, InputError
-from phiscan.model import FailReason, SkipReason, SourceFile
-from tests.crawl.fetched import fetched
+from phiscan.model import FailReason, SkipReason
+from tests.crawl.fetched import NOTHING, access_of, content_of, crawled_from, paths_from
 from tests.servers.api_server import Answer, json_answer
 from tests.servers.microsoft365 import HOST_NAME, Microsoft365, error
 from tests.servers.microsoft365_drives import Drive, granted, identity_set, invited, link
@@ -26,7 +26,6 @@ from tests.servers.microsoft365_mail import Mailbox
 from tests.servers.microsoft_identity import APPLICATION, SECRET, TENANT
 
 _numbers = count()
-NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 PEM = ("loopback.key", "loopback.pem")
 EXTERNAL = "jd_example.net#EXT#@contoso.onmicrosoft.com"
 
@@ -77,30 +76,11 @@ def mailbox(server: Microsoft365, user: str) -> Mailbox:
 
 
 def _crawl(path: str) -> list[Crawled]:
-    share = open_remote(f"m365://{TENANT}/{path}".encode(), load_settings(Config()))
-    return list(share.crawl(NOTHING, set()))
+    return crawled_from(f"m365://{TENANT}/{path}")
 
 
 def _paths(path: str) -> list[str]:
-    found = _crawl(path)
-    assert not [crawled for crawled in found if crawled.fail], found
-    return [crawled.source.path.decode() for crawled in found]
-
-
-def _fetched(source: SourceFile) -> bytes:
-    share = open_remote(source.root, load_settings(Config()))
-    try:
-        return fetched(share, source)
-    finally:
-        share.close()
-
-
-def _access(source: SourceFile) -> tuple[str, tuple[str, ...]]:
-    share = open_remote(source.root, load_settings(Config()))
-    with share.open(source) as opened:
-        described = opened.source
-    share.close()
-    return described.owner, described.readers
+    return paths_from(f"m365://{TENANT}/{path}")
 
 
 def test_a_first_scan_lists_in_a_stable_order_and_an_unchanged_rescan_asks_once(
@@ -124,7 +104,7 @@ def test_a_first_scan_lists_in_a_stable_order_and_an_unchanged_rescan_asks_once(
         ("shortcut", SkipReason.SYMLINK),
         ("日本語 🦓.txt", None),
     ]
-    assert _fetched(first[1].source).decode() == "Résumé 100% #1 [x].docx"
+    assert content_of(first[1].source).decode() == "Résumé 100% #1 [x].docx"
     before = len(server.asked("/v1.0"))
     again = _crawl(f"drives/{user}")
     assert [crawled.source for crawled in again] == [crawled.source for crawled in first]
@@ -162,7 +142,7 @@ def test_reads_on_after_a_broken_download_and_an_expired_address(
     source = _crawl(f"drives/{user}")[0].source
     server.break_downloads(2, 300)
     server.fail_next(1, lambda: error(401, "expired"), host="download")
-    assert _fetched(source) == data
+    assert content_of(source) == data
     assert {request.token for request in server.asked(host="download")} == {""}
 
 
@@ -183,7 +163,7 @@ def test_a_file_that_changed_since_it_was_listed_is_not_taken(
     if moment == "before":
         change()
         with pytest.raises(ExtractError) as caught:
-            _fetched(source)
+            content_of(source)
         assert caught.value.reason == FailReason.CHANGED
         return
     share = open_remote(source.root, load_settings(Config()))
@@ -250,7 +230,7 @@ def test_links_guests_and_groups_are_readers_also_inherited(
     item = drive.add("a/b.txt")
     owner = granted(identity_set("A. User", user), "owner")
     drive.share(item if on == "the file" else drive.folder("a"), owner, permission)
-    found_owner, found = _access(_crawl(f"drives/{user}")[0].source)
+    found_owner, found = access_of(_crawl(f"drives/{user}")[0].source)
     assert found_owner == user
     assert set(found) == {f"user {user}", *readers}
 
@@ -261,8 +241,8 @@ def test_a_file_without_readable_permissions_is_read_all_the_same(
     item = drive.add("a.txt", b"text")
     server.refuse(f"{item.id}/permissions")
     source = _crawl(f"drives/{user}")[0].source
-    assert _fetched(source) == b"text"
-    assert _access(source) == (user, ())
+    assert content_of(source) == b"text"
+    assert access_of(source) == (user, ())
 
 
 def test_malware_and_an_empty_package_are_failures_with_a_reason(drive: Drive, user: str) -> None:
@@ -272,7 +252,7 @@ def test_malware_and_an_empty_package_are_failures_with_a_reason(drive: Drive, u
     details = []
     for crawled in _crawl(f"drives/{user}"):
         with pytest.raises(ExtractError) as caught:
-            _fetched(crawled.source)
+            content_of(crawled.source)
         details.append((caught.value.reason, caught.value.detail.split(",")[0]))
     assert details == [
         (FailReason.UNSUPPORTED, "a package"),
@@ -297,7 +277,7 @@ def test_sites_with_their_libraries_one_and_all(server: Microsoft365) -> None:
         b"Ward/Scans/s/b.txt",
         b"teams%2Ficu/Documents/c.txt",
     ]
-    assert _fetched(everywhere[1].source) == b"x"
+    assert content_of(everywhere[1].source) == b"x"
     server.refuse(f"/drives/{ward.drives[0].id}/")
     failed = [crawled for crawled in _crawl("sites") if crawled.fail]
     assert [(one.source.path, one.fail) for one in failed] == [(b"Ward/Documents", FailReason.NO_PERMISSION)]
@@ -314,8 +294,8 @@ def test_all_drives_and_mailboxes_leave_out_users_without_one(
     assert not any(crawled.fail for crawled in found)
     mine = [one.source for one in found if one.source.path.startswith(user.encode())]
     assert [source.path.split(b"/")[1] for source in mine] == [b"a.txt", b"Inbox"]
-    assert [_fetched(source) for source in mine] == [b"x", b"Subject: x\r\n\r\ny"]
-    assert _access(mine[1])[0] == user
+    assert [content_of(source) for source in mine] == [b"x", b"Subject: x\r\n\r\ny"]
+    assert access_of(mine[1])[0] == user
 
 
 def test_messages_of_a_mailbox_by_folder(server: Microsoft365, mailbox: Mailbox, user: str) -> None:
@@ -325,8 +305,8 @@ def test_messages_of_a_mailbox_by_folder(server: Microsoft365, mailbox: Mailbox,
     first = {crawled.source.path: crawled.source for crawled in _crawl(f"mail/{user}")}
     assert list(first) == [b"Inbox/2026-03-01T08.00.00Z.eml", b"Inbox/Lab%2F2026/2026-03-01T08.00.00Z.eml"]
     source = first[b"Inbox/2026-03-01T08.00.00Z.eml"]
-    assert _fetched(source) == message.content
-    assert _access(source) == (user, (f"user {user}",))
+    assert content_of(source) == message.content
+    assert access_of(source) == (user, (f"user {user}",))
     before = len(server.asked("/v1.0"))
     _crawl(f"mail/{user}")
     assert len(server.asked("/v1.0")) == before + 3  # of the folders, and of the messages in each
@@ -340,7 +320,7 @@ def test_messages_of_a_mailbox_by_folder(server: Microsoft365, mailbox: Mailbox,
     assert left.source.path == b"Inbox/New/2026-03-01T08.00.00Z.eml"
     mailbox.update(message, isRead=True)
     with pytest.raises(ExtractError) as caught:
-        _fetched(left.source)
+        content_of(left.source)
     assert caught.value.reason == FailReason.CHANGED
 
 
