@@ -15,7 +15,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +23,7 @@ from urllib.parse import quote
 from phiscan.config import SharesTable
 from phiscan.crawl.credentials import Credentials, read_private
 from phiscan.crawl.http_client import HttpClient, Unsigned
-from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, path_name
+from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, nanoseconds_of, path_name
 from phiscan.crawl.remote import RangeFile
 from phiscan.crawl.share import OpenFile, identity_number
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
@@ -276,7 +275,7 @@ def _item_of(entry: Mapping[str, Any] | None) -> Item | None:
         name=path_name(entry.get("name", "")),
         kind={f"{_NATIVE}folder": Kind.FOLDER, f"{_NATIVE}shortcut": Kind.LINK}.get(kind, Kind.FILE),
         size=size,
-        mtime_ns=round(datetime.fromisoformat(moment).timestamp() * 1000) * 1_000_000 if moment else 0,
+        mtime_ns=nanoseconds_of(moment) or 0,
         identity=identity_number(entry["id"], mark or entry.get("version") or ""),
         born=entry.get("createdTime") or "",
     )

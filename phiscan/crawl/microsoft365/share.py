@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from phiscan.config import SharesTable
-from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, path_name
+from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, nanoseconds_of, path_name
 from phiscan.crawl.location import unescaped
 from phiscan.crawl.microsoft365.graph import Graph, access_of, name_of, pages_of
 from phiscan.crawl.remote import RangeFile
@@ -192,7 +191,7 @@ def _drive_item_of(entry: dict[str, Any]) -> Item | None:
         return None
     parent = (entry.get("parentReference") or {}).get("id")
     kind = next((kind for facet, kind in _FACETS.items() if entry.get(facet) is not None), None)
-    moment, identity = _nanoseconds(entry.get("lastModifiedDateTime")), _identity(entry, entry.get("eTag"))
+    moment, identity = nanoseconds_of(entry.get("lastModifiedDateTime")), _identity(entry, entry.get("eTag"))
     return Item(entry["id"], parent, _name(entry.get("name")), kind, entry.get("size"), moment, identity)
 
 
@@ -207,7 +206,7 @@ def _message_of(entry: dict[str, Any]) -> Item:
     received = entry.get("receivedDateTime")
     name = _name(received and f"{received}.eml".replace(":", "."))
     mark = entry.get("changeKey") or str(entry.get("@odata.etag") or "").removeprefix("W/").strip('"')
-    moment = _nanoseconds(entry.get("lastModifiedDateTime"))
+    moment = nanoseconds_of(entry.get("lastModifiedDateTime"))
     return Item(entry["id"], "", name, Kind.FILE, _MESSAGE_BYTES, moment, _identity(entry, mark))
 
 
@@ -217,18 +216,6 @@ def _identity(entry: dict[str, Any], mark: str | None) -> int | None:
 
 def _name(name: str | None) -> bytes | None:
     return None if name is None else path_name(name)
-
-
-def _nanoseconds(moment: str | None) -> int | None:
-    """Return nanoseconds since 1970 of a time in ISO 8601; None without one.
-
-    >>> _nanoseconds("1970-01-01T00:00:01Z"), _nanoseconds(None)
-    (1000000000, None)
-    """
-    try:
-        return round(datetime.fromisoformat(moment).timestamp() * 1e6) * 1000 if moment else None
-    except ValueError:
-        return None
 
 
 def _site_name(site: dict[str, Any]) -> str:
