@@ -15,7 +15,7 @@ from cryptography.x509.oid import NameOID
 
 from phiscan.store.identity import create_key
 from tests.cluster.harness import cluster_of, kill_group
-from tests.pipeline.harness import Tool, n_recorded, write_share
+from tests.pipeline.harness import PACED, Tool, n_recorded, write_share
 from tests.pipeline.rows import database_rows
 from tests.waiting import wait_until
 
@@ -53,7 +53,7 @@ def _recorded(tool: Tool) -> int:
 
 def _start_scan(tool: Tool, share: Path, address: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        tool.command("scan", share, "--cluster", address),
+        tool.command("scan", share, "--cluster", address, *PACED),
         env=tool.environment(),
         cwd=tool.home.parent,
         stdout=subprocess.DEVNULL,

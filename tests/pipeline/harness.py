@@ -26,6 +26,7 @@ The patient takes metformin 500 mg twice daily and complains of chest pain on ex
 150/95. I would be grateful for an echocardiogram and your opinion on treatment.
 """
 MINUTES = "Minutes of the parking committee. The gate on level {n} is to be repaired by spring.\n"
+PACED = ("--max-files-per-s", "50")  # a scan that is killed in its middle, however fast the machine is
 # Names that stand in no gazetteer, made of two lists of syllables.
 FIRST = ["Torvald", "Quenna", "Bristil", "Ommery", "Zantho"]
 LAST = ["Karrowick", "Vandelune", "Ostriba", "Jellicorn", "Prathewin"]

@@ -40,7 +40,7 @@ def database_rows(path: Path) -> dict[str, list[dict[str, object]]]:
             row["name"]
             for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
         ]
-        return {
+        rows = {
             table: [
                 {name: row[name] for name in row.keys() if name not in VOLATILE}  # noqa: SIM118 (sqlite3.Row)
                 for row in connection.execute(f'SELECT * FROM "{table}" ORDER BY rowid')  # noqa: S608
@@ -48,6 +48,9 @@ def database_rows(path: Path) -> dict[str, list[dict[str, object]]]:
             for table in tables
             if table not in DERIVED
         }
+    # Counts begin in the order of the batches, which end by the clock; one that was there and is not is 0.
+    rows["work_tally"] = sorted((row for row in rows["work_tally"] if row["n"]), key=repr)
+    return rows
 
 
 def results_by_path(path: Path) -> dict[tuple[bytes, bytes], dict[str, list[tuple[object, ...]]]]:
