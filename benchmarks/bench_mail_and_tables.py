@@ -8,10 +8,12 @@ Times are of the machine it runs on; read the ratios.
 import ssl
 import time
 from collections.abc import Callable
+from typing import Any
 
 import imapclient
 import pathspec
 import psycopg
+import pymysql
 import pytest
 
 from phiscan.config import Config
@@ -20,7 +22,7 @@ from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share import Share
 from phiscan.crawl.shares import open_share
 from tests.servers.databases import PASSWORD as DATABASE_PASSWORD
-from tests.servers.databases import READER, running_postgresql
+from tests.servers.databases import READER, running_mariadb, running_postgresql
 from tests.servers.dovecot import PASSWORD, USER, running_dovecot
 
 pytestmark = pytest.mark.bench
@@ -32,6 +34,10 @@ SELECT n.nspname, c.relname, c.oid, c.relfilenode, pg_total_relation_size(c.oid)
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 JOIN pg_stat_user_tables AS s ON s.relid = c.oid
 WHERE c.relkind IN ('r', 'm') ORDER BY n.nspname, c.relname
+"""
+_PLAIN_MARIADB = """
+SELECT table_name, engine, table_rows, data_length + index_length, create_time, update_time
+FROM information_schema.tables WHERE table_schema = 'ward' ORDER BY table_name
 """
 
 
@@ -80,17 +86,26 @@ def test_messages(monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
 
-def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    with running_postgresql() as database:
+@pytest.mark.parametrize("running", [running_postgresql, running_mariadb])
+def test_tables(running: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    with running() as database:
         for name, value in database.environment.items():
             monkeypatch.setenv(name, value)
         for number in range(N_TABLES):
             database.run(f"CREATE TABLE t{number} (id int)", f"INSERT INTO t{number} VALUES (1)")  # noqa: S608
 
         def plain() -> int:
-            where = {"host": "127.0.0.1", "port": database.port, "user": READER}
-            with psycopg.connect(dbname="ward", password=DATABASE_PASSWORD, **where) as connection:
-                return len(connection.execute(_PLAIN).fetchall())
+            where = {
+                "host": "127.0.0.1",
+                "port": database.port,
+                "user": READER,
+                "password": DATABASE_PASSWORD,
+            }
+            if running is running_postgresql:
+                with psycopg.connect(dbname="ward", **where) as connection:
+                    return len(connection.execute(_PLAIN).fetchall())
+            with pymysql.connect(database="ward", **where) as other, other.cursor() as cursor:
+                return int(cursor.execute(_PLAIN_MARIADB))
 
         _compare(
             *("tables", N_TABLES, plain),

@@ -34,7 +34,7 @@ def environment(endpoint: str) -> dict[str, str]:
 
 
 @cache
-def _client(endpoint: str) -> Any:
+def client_of(endpoint: str) -> Any:
     import boto3  # noqa: PLC0415 (slow to load)
 
     return boto3.client(
@@ -49,7 +49,7 @@ def _client(endpoint: str) -> Any:
 @contextmanager
 def made_bucket(endpoint: str) -> Iterator[Any]:
     """Make the bucket "research" and give its client; remove it and all that is in it."""
-    client = _client(endpoint)
+    client = client_of(endpoint)
     client.create_bucket(Bucket="research")
     yield client
     found = client.list_objects_v2(Bucket="research").get("Contents", [])
