@@ -8,7 +8,6 @@ Times are of the machine it runs on; read the ratios, both sides of which are me
 import asyncio
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -27,11 +26,10 @@ from phiscan.crawl.settings import load_settings
 from phiscan.crawl.smb.share import SmbShare
 from phiscan.model import SourceFile
 from phiscan.pipeline.workers.delivery import fetch
-from tests.bucket import SECRET, client_of, environment
 from tests.needs import needs
 from tests.samba import running_samba
 from tests.servers.apache import running_apache
-from tests.servers.process import Server, new_server
+from tests.servers.process import Server
 from tests.servers.sshd import PASSWORD, USER, running_sshd
 
 pytestmark = pytest.mark.bench
@@ -162,28 +160,8 @@ def compare_listings(url: str, *commands: list[str]) -> None:
         print(f"| {name} | {sorted(taken)[N_ROUNDS // 2]:.2f} | {min(taken):.2f} to {max(taken):.2f} |")
 
 
-@contextmanager
-def _bucket() -> Iterator[Server]:
-    """Run moto's S3 server in a process of its own, with the objects in it."""
-    with new_server("moto") as server:
-        endpoint = f"http://127.0.0.1:{server.port}"
-        server.command = [sys.executable, "-m", "moto.server", "-p", str(server.port)]
-        server.url, server.environment = "s3://research", environment(endpoint)
-        server.start()
-        client = client_of(endpoint)
-        client.create_bucket(Bucket="research")
-
-        def put(number: int) -> None:
-            key = f"{number // 10_000}/{number // 100 % 100:02d}/letter {number % 100:02d}.txt"
-            client.put_object(Bucket="research", Key=key, Body=b"abc")
-
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(put, range(N_LISTED)))
-        yield server
-
-
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("server", [running_sshd, running_apache, running_samba, _bucket])
+@pytest.mark.parametrize("server", [running_sshd, running_apache, running_samba])
 def test_lists_beside_rclone(
     server: Callable[[], AbstractContextManager[Server]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,13 +176,10 @@ def test_lists_beside_rclone(
         remote = {
             "smb": f":smb,host=127.0.0.1,port={running.port},user={names.get('PHISCAN_SMB_USERNAME')},"
             f"pass={hidden.stdout.strip()}:share",
-            "s3": f":s3,provider=Other,endpoint='{names.get('PHISCAN_S3_ENDPOINT')}',access_key_id=scanner,"
-            f"secret_access_key={SECRET}:research",
             "sftp": f":sftp,host=127.0.0.1,port={running.port},{login}:{running.share}",
             "dav": f":webdav,url='http://127.0.0.1:{running.port}/dav',{login}:",
         }[running.url.partition(":")[0]]
-        if server is not _bucket:
-            write_tree(running.share)
+        write_tree(running.share)
         compare_listings(
             running.url, ["rclone", "lsf", "-R", "--format", "pst", remote], ["rclone", "size", remote]
         )

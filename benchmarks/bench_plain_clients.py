@@ -1,13 +1,16 @@
-"""Listing of mailboxes and of tables beside the plain client, on the same server in the same run.
+"""Listing of mailboxes, tables, SMB shares and buckets beside the plain client, on one server in one run.
 
-    pytest -m bench -s benchmarks/bench_mail_and_tables.py
+    pytest -m bench -s benchmarks/bench_plain_clients.py
 
 Times are of the machine it runs on; read the ratios.
 """
 
 import ssl
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import imapclient
@@ -15,19 +18,23 @@ import pathspec
 import psycopg
 import pymysql
 import pytest
+import smbclient
 
 from phiscan.config import Config
 from phiscan.crawl import IgnoreRules
 from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share import Share
 from phiscan.crawl.shares import open_share
+from tests.bucket import client_of, environment
+from tests.samba import running_samba
 from tests.servers.databases import PASSWORD as DATABASE_PASSWORD
 from tests.servers.databases import READER, running_mariadb, running_postgresql
 from tests.servers.dovecot import PASSWORD, USER, running_dovecot
+from tests.servers.process import Server, new_server
 
 pytestmark = pytest.mark.bench
 NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
-N_MESSAGES, N_TABLES, N_RUNS = 100_000, 1_000, 3
+N_ITEMS, N_TABLES, N_RUNS = 20_000, 1_000, 2
 _PLAIN = """
 SELECT n.nspname, c.relname, c.oid, c.relfilenode, pg_total_relation_size(c.oid),
   s.n_tup_ins, s.n_tup_upd, s.n_tup_del
@@ -62,7 +69,7 @@ def test_messages(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setenv(name, value)
         dovecot.add("", "first", b"Subject: 0\r\n\r\n0\r\n")
         folder = dovecot.server.share / USER / "cur"
-        for number in range(1, N_MESSAGES):
+        for number in range(1, N_ITEMS):
             body = b"Subject: %d\r\nFrom: a@example.org\r\n\r\nhello\r\n" % number
             (folder / f"{number:06d}.a,S={len(body)},W={len(body)}:2,").write_bytes(body)
         dovecot.own()
@@ -81,7 +88,7 @@ def test_messages(monkeypatch: pytest.MonkeyPatch) -> None:
             return n_found
 
         _compare(
-            *("messages", N_MESSAGES, plain),
+            *("messages", N_ITEMS, plain),
             lambda: open_share(dovecot.server.url.encode(), load_settings(Config())),
         )
 
@@ -110,4 +117,60 @@ def test_tables(running: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> 
         _compare(
             *("tables", N_TABLES, plain),
             lambda: open_share(database.url.encode(), load_settings(Config())),
+        )
+
+
+def test_files_over_smb(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_samba() as samba:
+        for name, value in samba.environment.items():
+            monkeypatch.setenv(name, value)
+        for number in range(N_ITEMS):
+            path = samba.share / f"{number // 100:04d}/{number % 100:02d}.txt"
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(b"abc")
+        who = (samba.environment["PHISCAN_SMB_USERNAME"], samba.environment["PHISCAN_SMB_PASSWORD"])
+        smbclient.register_session("127.0.0.1", *who, port=samba.port)
+
+        def plain(folder: str = r"\\127.0.0.1\share") -> int:
+            n_found = 0
+            for entry in smbclient.scandir(folder, port=samba.port):
+                if entry.is_dir():
+                    n_found += plain(f"{folder}\\{entry.name}")
+                else:
+                    n_found += entry.smb_info.end_of_file == 3
+            return n_found
+
+        share = lambda: open_share(samba.url.encode(), load_settings(Config()))  # noqa: E731
+        _compare("files over SMB", N_ITEMS, plain, share)
+
+
+@contextmanager
+def _bucket() -> Iterator[Server]:
+    """Run moto's S3 server in a process of its own, with the objects in it."""
+    with new_server("moto") as server:
+        endpoint = f"http://127.0.0.1:{server.port}"
+        server.command = [sys.executable, "-m", "moto.server", "-p", str(server.port)]
+        server.url, server.environment = "s3://research", environment(endpoint)
+        server.start()
+        client = client_of(endpoint)
+        client.create_bucket(Bucket="research")
+
+        def put(number: int) -> None:
+            key = f"{number // 10_000}/{number // 100 % 100:02d}/letter {number % 100:02d}.txt"
+            client.put_object(Bucket="research", Key=key, Body=b"abc")
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(put, range(N_ITEMS)))
+        yield server
+
+
+def test_objects_of_a_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    with _bucket() as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        pages = client_of(server.environment["PHISCAN_S3_ENDPOINT"]).get_paginator("list_objects_v2")
+        _compare(
+            *("objects of a bucket", N_ITEMS),
+            lambda: sum(len(page["Contents"]) for page in pages.paginate(Bucket="research")),
+            lambda: open_share(server.url.encode(), load_settings(Config())),
         )
