@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -155,14 +155,6 @@ class _SignIn:
         form = {**(headers or {}), "Content-Type": "application/x-www-form-urlencoded"}
         content = urlencode(data or {}).encode()
         return self._client.send("POST", f"{self._login}/oauth2/v2.0/token", content=content, headers=form)
-
-
-def pages_of(get: Callable[[str], dict[str, Any]], link: str) -> Iterator[dict[str, Any]]:
-    """Yield the pages of a listing, each requested by ``get``."""
-    while link:
-        page = get(link)
-        yield page
-        link = page.get("@odata.nextLink", "")
 
 
 def access_of(permissions: Iterable[dict[str, Any]]) -> tuple[str, tuple[str, ...]]:
