@@ -23,7 +23,7 @@ from urllib.parse import quote
 from phiscan.config import SharesTable
 from phiscan.crawl.credentials import Credentials, read_private
 from phiscan.crawl.http_client import HttpClient, Unsigned
-from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, nanoseconds_of, path_name
+from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, nanoseconds_of, pages_of, path_name
 from phiscan.crawl.remote import RangeFile
 from phiscan.crawl.share import OpenFile, identity_number
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
@@ -131,8 +131,7 @@ class GoogleDriveShare(ListedShare):
             return state
 
         def fetch(start: int) -> bytes:
-            answer = client.get_range(f"{place}?alt=media&{_ALL_DRIVES}", start)
-            return answer.content[start:] if answer.status_code == 200 else answer.content  # noqa: PLR2004 (not a range)
+            return client.get_range(f"{place}?alt=media&{_ALL_DRIVES}", start).content
 
         kind = str(checked().get("mimeType", ""))
         owner, readers = _access(client, place, subject.rpartition("@")[2])
@@ -235,12 +234,11 @@ def _refusal_of(answer: Any) -> PhiscanError | None:
 
 def _pages_of(get: Callable[[str], dict[str, Any]], url: str, token: str = "") -> Iterator[dict[str, Any]]:
     """Yield the pages of a listing from a token on."""
-    while True:
-        page = get(f"{url}&pageToken={quote(token, safe='')}" if token else url)
-        yield page
-        token = page.get("nextPageToken", "")
-        if not token:
-            return
+
+    def link(token: str) -> str:
+        return f"{url}&pageToken={quote(token, safe='')}" if token else ""
+
+    return pages_of(get, link(token) or url, lambda page: link(page.get("nextPageToken", "")))
 
 
 def _access(client: HttpClient, place: str, own_domain: str) -> tuple[str, tuple[str, ...]]:

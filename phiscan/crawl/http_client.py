@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import ssl
+import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from httpx2 import Response
 
 RANGE_BYTES = 8 * 1024**2  # per request
+_MOST_BYTES = 256 * 1024**2  # of an answer that is read whole
+_SLOWEST = 1024  # bytes a second: what comes more slowly would never end
+_PARTIAL = 206
 _MAX_REDIRECTS = 5
 _OK = 400  # statuses from here on are errors
 _UNAUTHORIZED = 401
@@ -32,6 +36,9 @@ _REFUSED = {
     416: (FailReason.CHANGED, "replaced before it was read"),
     423: (FailReason.IO_ERROR, "locked by a program that prevents reading"),
 }
+_UNSENT = frozenset(
+    {"InvalidURL", "LocalProtocolError", "UnicodeEncodeError"}
+)  # requests that cannot be made
 _TEMPORARY = frozenset({408, 425, 429, 509})  # and all from 500 on
 
 # The library logs addresses, which have names of files in them.
@@ -84,6 +91,7 @@ class HttpClient:
         context = tls_context(ca_file, extra)
         limits = httpx2.Limits(max_connections=settings.connections + 4)
         self._client = httpx2.Client(verify=context, timeout=settings.timeout_s, limits=limits)
+        self._timeout_s = settings.timeout_s
 
     def close(self) -> None:
         """Close all connections."""
@@ -146,8 +154,17 @@ class HttpClient:
         Raises:
             RefusedError, UnansweredError: see there.
         """
-        requested = {**(headers or {}), "Range": f"bytes={start}-{start + RANGE_BYTES - 1}"}
-        return self.request("GET", url, headers=requested, most_bytes=start + RANGE_BYTES)
+        requested = {"Accept-Encoding": "identity", "Range": f"bytes={start}-{start + RANGE_BYTES - 1}"}
+        end = start + RANGE_BYTES
+        answer = self.request("GET", url, headers={**requested, **(headers or {})}, most_bytes=end)
+        if answer.status_code == _PARTIAL:
+            if not answer.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+                raise RefusedError(
+                    FailReason.IO_ERROR, "the server returns another part than the one requested"
+                )
+            start = 0
+        answer._content = answer.content[start:end]  # noqa: SLF001 (of a whole file, the part)
+        return answer
 
     def _send(
         self,
@@ -158,21 +175,37 @@ class HttpClient:
         how: dict[str, Any],
     ) -> Response:
         method, url = what
+        answer = None
         try:
             for _ in range(_MAX_REDIRECTS):
                 require_protected(url)
                 with self._client.stream(method, url, headers={**headers, **token}, **how) as answer:
                     if answer.next_request is None:
-                        return _read(answer, most_bytes)
+                        return self._read(answer, most_bytes)
                     target = str(answer.next_request.url)
+                how = {name: value for name, value in how.items() if name != "params"}
                 if urlsplit(target)[:2] != urlsplit(url)[:2]:
-                    token = {}
-                url, how = target, {name: value for name, value in how.items() if name != "params"}
+                    token, how = {}, {}  # a body may have a secret as well
+                url = target
         except PhiscanError:
             raise
         except Exception as error:  # noqa: BLE001 (of the library and of sockets: all mean no answer)
-            raise _translated(error) from None
+            raise _translated(error, has_begun=answer is not None) from None
         raise RefusedError(FailReason.IO_ERROR, "redirected too often")
+
+    def _read(self, answer: Response, most_bytes: int) -> Response:
+        """Read an answer to its end, or to a number of bytes, and return it."""
+        data, begun = bytearray(), time.monotonic()
+        for chunk in answer.iter_bytes():
+            data += chunk
+            if len(data) >= (most_bytes or _MOST_BYTES):
+                break
+            if time.monotonic() > begun + self._timeout_s + len(data) / _SLOWEST:
+                raise TimeoutError
+        if not most_bytes and len(data) >= _MOST_BYTES:
+            raise RefusedError(FailReason.TOO_LARGE, f"an answer of over {_MOST_BYTES} bytes")
+        answer._content = bytes(data[: most_bytes or None])  # noqa: SLF001 (else the library refuses to return it)
+        return answer
 
 
 def tls_context(ca_file: str, extra: str) -> ssl.SSLContext:
@@ -195,20 +228,6 @@ def require_protected(url: str) -> None:
     """
     if not is_protected(url):
         raise RefusedError(FailReason.IO_ERROR, "the connection would not be encrypted; expected https")
-
-
-def _read(answer: Response, most_bytes: int) -> Response:
-    """Read an answer to its end, or to a number of bytes, and return it."""
-    if not most_bytes:
-        answer.read()
-        return answer
-    data = bytearray()
-    for chunk in answer.iter_bytes():
-        data += chunk
-        if len(data) >= most_bytes:
-            break
-    answer._content = bytes(data[:most_bytes])  # noqa: SLF001 (else the library refuses to return it)
-    return answer
 
 
 def _refusal(status: int, headers: Mapping[str, str]) -> PhiscanError:
@@ -237,10 +256,12 @@ def _seconds(asked: str) -> float:
         return 0.0
 
 
-def _translated(error: Exception) -> PhiscanError:
+def _translated(error: Exception, *, has_begun: bool) -> PhiscanError:
+    """Return phiscan's error; a server that began to answer, or was never asked, is not gone."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return RefusedError(FailReason.IO_ERROR, "the server's certificate is not trusted")
         cause = cause.__cause__ or cause.__context__
-    return UnansweredError(f"no answer from the server ({type(error).__name__})", is_gone=True)
+    is_gone = not has_begun and type(error).__name__ not in _UNSENT
+    return UnansweredError(f"no answer from the server ({type(error).__name__})", is_gone=is_gone)

@@ -14,9 +14,10 @@ import logging
 import re
 import ssl
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from phiscan.config import SharesTable
@@ -124,10 +125,11 @@ class ImapShare(FolderShare):
 
             def fetch(start: int) -> bytes:
                 rows = client.fetch(uid, [f"BODY.PEEK[]<{start}.{RANGE_BYTES}>"])
-                found = [value for key, value in rows.get(uid, {}).items() if key.startswith(b"BODY[")]
+                found = [pair for pair in rows.get(uid, {}).items() if pair[0].startswith(b"BODY[")]
                 if not found:
                     raise RefusedError(*_VANISHED)
-                data: bytes = found[0] or b""
+                # One that does not name the range is the whole message.
+                data: bytes = (found[0][1] or b"")[0 if found[0][0].endswith(b">") else start :]
                 end = start + len(data)
                 # Some servers estimate sizes; a short range is the last.
                 opened.n_bytes = end if len(data) < RANGE_BYTES else max(opened.n_bytes, end + 1)
@@ -155,21 +157,19 @@ class ImapShare(FolderShare):
 
     def _messages(self, base: bytes, folder: bytes) -> Iterator[Entry]:
         """Yield the messages of a folder, listed by their numbers, which do not move during FETCH."""
-        rows: dict[int, Any] = {}
         with self._connected() as client:
             n_messages = self._examine(folder)
             client.use_uid = False
             for first in range(1, n_messages + 1, PAGE):
                 numbers = range(first, min(first + PAGE, n_messages + 1))
-                rows |= client.fetch(numbers, ["UID", "RFC822.SIZE", "INTERNALDATE"])
-            validity = self._connection.validity
-        for row in rows.values():
-            if b"UID" in row and b"RFC822.SIZE" in row:
-                uid, moment = row[b"UID"], row.get(b"INTERNALDATE")
-                path, inode = base + b"%d.eml" % uid, identity_number(validity, str(uid))
-                time_ns = int(moment.timestamp()) * 10**9 if moment else 0
-                source = SourceFile(self.root, path, row[b"RFC822.SIZE"], time_ns, time_ns, inode, 0)
-                yield Entry(source, is_folder=False)
+                for row in client.fetch(numbers, ["UID", "RFC822.SIZE", "INTERNALDATE"]).values():
+                    if b"UID" in row and b"RFC822.SIZE" in row:
+                        uid, moment = row[b"UID"], row.get(b"INTERNALDATE")
+                        inode = identity_number(self._connection.validity, str(uid))
+                        time_ns = int(moment.timestamp()) * 10**9 if moment else 0
+                        path, size = base + b"%d.eml" % uid, row[b"RFC822.SIZE"]
+                        source = SourceFile(self.root, path, size, time_ns, time_ns, inode, 0)
+                        yield Entry(source, is_folder=False)
 
     def _examine(self, folder: bytes) -> int:
         """Open a folder read-only; return its number of messages."""
@@ -222,6 +222,7 @@ class ImapShare(FolderShare):
             elif not is_tls and where.host not in LOOPBACK:
                 detail = "the connection would not be encrypted; expected imaps, or a server with STARTTLS"
                 raise RefusedError(FailReason.IO_ERROR, detail)  # noqa: TRY301 (closed as after any error)
+            client._imap.read = partial(_read, client._imap.read)  # noqa: SLF001 (the only place)
             if who.token:
                 client.oauth2_login(who.username, who.token)
             else:
@@ -230,6 +231,13 @@ class ImapShare(FolderShare):
             _shut(client)
             raise
         return client
+
+
+def _read(read: Callable[[int], bytes], n_bytes: int) -> bytes:
+    """Return so many bytes of an answer, which must not be more than anything that was requested."""
+    if n_bytes > 2 * RANGE_BYTES:
+        raise ValueError
+    return read(n_bytes)
 
 
 def _shut(client: Any) -> None:
@@ -246,7 +254,8 @@ def _translated(error: Exception) -> PhiscanError:
         return RefusedError(FailReason.IO_ERROR, "its name is not ASCII")
     if not isinstance(error, IMAPClientError) or isinstance(error, IMAPClientAbortError):
         cause = getattr(error, "strerror", None) or type(error).__name__
-        return UnansweredError(f"no answer from the server ({cause})", is_gone=True)
+        is_gone = isinstance(error, OSError | IMAPClientAbortError)  # else the answer is damaged
+        return UnansweredError(f"no answer from the server ({cause})", is_gone=is_gone)
     code = found[1] if (found := _CODE.search(str(error))) else ""
     if code in _TEMPORARY:
         return UnansweredError(f"the server said {code}", is_gone=False)

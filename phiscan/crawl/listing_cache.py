@@ -19,7 +19,7 @@ from enum import IntEnum
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from blake3 import blake3
 
@@ -308,6 +308,24 @@ def nanoseconds_of(moment: str | None) -> int | None:
         return round(datetime.fromisoformat(moment).timestamp() * 1e6) * 1000 if moment else None
     except ValueError:
         return None
+
+
+def pages_of(
+    get: Callable[[str], dict[str, Any]], link: str, following: Callable[[dict[str, Any]], str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the pages of a listing, each got by ``get``; ``following`` returns the link to the next.
+
+    Raises:
+        RefusedError: the server leads back to a page that was listed.
+    """
+    seen = set()
+    while link:
+        if link in seen:
+            raise RefusedError(FailReason.IO_ERROR, "the server lists the same page again")
+        seen.add(link)
+        page = get(link)
+        yield page
+        link = following(page)
 
 
 def path_name(name: str) -> bytes:

@@ -12,7 +12,7 @@ from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.location import parse_url
 from phiscan.crawl.retries import RetryPolicy
 from phiscan.crawl.share import Crawled
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.share_errors import known_error
 from phiscan.crawl.walk import Entry, walk
 from phiscan.errors import InputError
 from phiscan.model import FailReason, SourceFile
@@ -49,8 +49,9 @@ class ServerShare(ABC):
         """Check that the root can be listed; see ``Share``."""
         try:
             self.check()
-        except (RefusedError, UnansweredError) as error:
-            what = "no such folder" if error.reason is FailReason.CHANGED else error.detail
+        except Exception as error:  # noqa: BLE001 (the answer may be damaged)
+            found = known_error(error)
+            what = "no such folder" if found.reason is FailReason.CHANGED else found.detail
             raise InputError(self.shown, f"cannot be opened: {what}") from None
         finally:
             self.close()

@@ -34,11 +34,6 @@ class RetryPolicy:
         self._gone = False
         self._next_probe = 0.0
 
-    @property
-    def is_gone(self) -> bool:
-        """Whether the server is known to be unreachable."""
-        return self._gone
-
     def stop(self) -> None:
         """End all pauses and make no more attempts."""
         self._stopped.set()

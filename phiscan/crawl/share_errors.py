@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phiscan.errors import PhiscanError
+from phiscan.errors import PhiscanError, origin
 from phiscan.model import FailReason
 
 
@@ -29,3 +29,16 @@ class UnansweredError(PhiscanError):
         self.detail = detail
         self.is_gone = is_gone
         self.pause_s = pause_s
+
+
+def known_error(error: Exception) -> RefusedError | UnansweredError:
+    """Return an error of a share; one that is not foreseen, as of a damaged answer, is a refusal.
+
+    Raises:
+        PhiscanError: it is another one of phiscan's, such as of its configuration.
+    """
+    if isinstance(error, RefusedError | UnansweredError):
+        return error
+    if isinstance(error, PhiscanError):
+        raise error
+    return RefusedError(FailReason.IO_ERROR, origin(error))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from operator import attrgetter
 
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.share import Crawled, unlisted
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
-from phiscan.model import SkipReason, SourceFile
+from phiscan.crawl.share_errors import RefusedError, known_error
+from phiscan.model import FailReason, SkipReason, SourceFile
 
 AHEAD = 4  # folders of one parent that are listed in advance, to hide network latency
+LOOPS = 8  # equal listings of folders in each other that are read: then it is one that contains itself
+_LONGEST = 2**17  # bytes of a path; Windows allows 32,767 characters
+_NAME = re.compile(rb"(?!\.{1,2}\Z)[^/\0]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,6 @@ class Entry:
     skip: SkipReason | None = None
 
 
-_RAW_PATH = attrgetter("source.path")
 ListFolder = Callable[[bytes], list[Entry]]
 
 
@@ -37,6 +39,12 @@ class _Folder:
         self.entries = iter(entries)
         self.waiting = deque(entry.source.path for entry in entries if entry.is_folder)
         self.listed: dict[bytes, Future[list[Entry]]] = {}
+        self.state = hash(
+            tuple(
+                (one.path.rpartition(b"/")[2], one.size, one.mtime_ns, one.inode)
+                for one in (entry.source for entry in entries)
+            )
+        )
 
 
 def walk(root: bytes, list_folder: ListFolder, ignore: IgnoreRules) -> Iterator[Crawled]:
@@ -60,7 +68,11 @@ def walk(root: bytes, list_folder: ListFolder, ignore: IgnoreRules) -> Iterator[
             elif entry.is_folder:
                 path = entry.source.path
                 entries = yield from _entries(root, path, folder.listed.pop(path), ignore)
-                stack.append(_Folder(path, entries))
+                inner = _Folder(path, entries)
+                if len(path) > _LONGEST or sum(one.state == inner.state for one in stack) >= LOOPS:
+                    yield unlisted(root, path, FailReason.IO_ERROR, "it seems to contain itself")
+                else:
+                    stack.append(inner)
             else:
                 yield Crawled(entry.source, skip=entry.skip)
     finally:
@@ -71,12 +83,16 @@ def _entries(
     root: bytes, path: bytes, listing: Future[list[Entry]], ignore: IgnoreRules
 ) -> Generator[Crawled, None, list[Entry]]:
     """Yield the records of the folder itself; return its entries to visit, by raw name."""
+    base = path + b"/" if path else b""
     try:
-        listed = listing.result()
-    except (RefusedError, UnansweredError) as error:
-        yield unlisted(root, path, error.reason, error.detail)
+        listed = {entry.source.path: entry for entry in listing.result()}  # a server may repeat a name
+        if any(not one.startswith(base) or not _NAME.fullmatch(one, len(base)) for one in listed):
+            raise RefusedError(FailReason.IO_ERROR, "the server lists a name that no file can have")  # noqa: TRY301 (recorded as any other)
+        return [_judged(listed[one], ignore) for one in sorted(listed)]
+    except Exception as error:  # noqa: BLE001 (the fault boundary of a folder: its answer may be damaged)
+        found = known_error(error)
+        yield unlisted(root, path, found.reason, found.detail)
         return []
-    return [_judged(entry, ignore) for entry in sorted(listed, key=_RAW_PATH)]
 
 
 def _judged(entry: Entry, ignore: IgnoreRules) -> Entry:

@@ -32,10 +32,9 @@ _DAV, _OC, _NC = "{DAV:}", "{http://owncloud.org/ns}", "{http://nextcloud.org/ns
 _SPACES = 'xmlns="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns"'
 _STATE = "<resourcetype/><getcontentlength/><getlastmodified/><getetag/>"
 _ACCESS = "<owner/><acl/><oc:owner-id/><oc:share-types/><nc:sharees/>"
-_MULTI_STATUS, _PARTIAL = 207, 206
+_MULTI_STATUS = 207
 _MOST_BYTES = 1024**3  # of a listing
 _UNKNOWN_SIZE = 1  # of a file whose listing has no length; when it is read, the answer has it
-_RANGE = re.compile(r"bytes (\d{1,18})-\d+/(\d{1,18})")
 _NUMBER = re.compile(r"[0-9]{1,18}")  # of bytes; more digits are no size
 _N_DATES = 65_536
 # Principals of RFC 3744, and types of shares of Nextcloud; others than these are left out.
@@ -89,17 +88,15 @@ class WebDavShare(FolderShare):
                 if unquote_to_bytes(parent) != own:
                     raise RefusedError(FailReason.IO_ERROR, "the server lists entries of another folder")
                 parents.add(parent)
-            name = unquote_to_bytes(last)
-            if name in {b".", b".."} or b"/" in name or b"\0" in name:
-                raise RefusedError(FailReason.IO_ERROR, "the server lists a name that no file can have")
-            entries.append(Entry(_source(self.root, base + name, properties), _is_folder(properties)))
+            source = _source(self.root, base + unquote_to_bytes(last), properties)
+            entries.append(Entry(source, _is_folder(properties)))
         return entries
 
     @contextmanager
     def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
         """Open a crawled file at a position; see ``RemoteShare``."""
         owner, readers = access_of(self._compared(source, _STATE + _ACCESS))
-        headers = {"Accept-Encoding": "identity"}
+        headers: dict[str, str] = {}
         # From a byte before the position, so that no more is requested than the file has.
         before = min(offset, 1)
         first, n_bytes = self._part(source.path, offset - before, headers)
@@ -121,21 +118,14 @@ class WebDavShare(FolderShare):
         if (etag := answer.headers.get("ETag", "")).startswith('"'):
             headers["If-Match"] = etag
         content: bytes = answer.content
-        if answer.status_code == _PARTIAL:
-            found = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
-            if found is None or int(found[1]) != start:
-                raise RefusedError(
-                    FailReason.IO_ERROR, "the server returns another part than the one requested"
-                )
-            return content, int(found[2])
-        # The server does not know ranges: the answer is the content, up to the end of the range requested.
-        n_bytes = _number(answer.headers.get("Content-Length", ""), -1)
-        if n_bytes < 0 and len(content) >= start + RANGE_BYTES:
+        ranged = answer.headers.get("Content-Range", "")
+        n_bytes = _number(ranged.rpartition("/")[2] or answer.headers.get("Content-Length", ""), -1)
+        if n_bytes < 0 and len(content) >= RANGE_BYTES:
             raise RefusedError(FailReason.IO_ERROR, "the server gives neither length nor parts of the file")
-        if len(content) < n_bytes:
+        if not ranged and start + len(content) < n_bytes:
             whole = self._client.request("GET", self._url(path), headers=headers, most_bytes=n_bytes)
-            content = whole.content
-        return content[start:], max(n_bytes, len(content))
+            content = whole.content[start:]
+        return content, max(n_bytes, start + len(content))
 
     def _compared(self, source: SourceFile, names: str) -> Properties:
         properties = self._properties(source.path, names)

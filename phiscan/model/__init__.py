@@ -238,6 +238,15 @@ class Span:
         return self.start <= other.start and other.end <= self.end
 
 
+def within_64_bits(number: int) -> int:
+    """Return the nearest number that a signed 64-bit column holds, whatever its sign.
+
+    >>> within_64_bits(7), within_64_bits(2**63) == 2**63 - 1
+    (7, True)
+    """
+    return max(1 - 2**63, min(2**63 - 1, number))
+
+
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     """A crawled file: its path, and its metadata in the file system at that time.
@@ -264,6 +273,13 @@ class SourceFile:
     without_ocr: bool = field(default=False, compare=False, repr=False)  # pictures are left to a second pass
     # Why it is not opened (a ``SkipReason`` or ``FailReason``): its name alone is judged. "" = it is read.
     unopened: str = field(default="", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Clamp size and times to the 64 bits that are stored: servers and disks can say the year 9999."""
+        numbers = (self.size, self.mtime_ns, self.ctime_ns)
+        if max(numbers) >= 2**63 or min(numbers) <= -(2**63):
+            for name, number in zip(("size", "mtime_ns", "ctime_ns"), numbers, strict=True):
+                object.__setattr__(self, name, within_64_bits(number))
 
     @classmethod
     def of(cls, root: bytes, path: bytes, info: os.stat_result) -> Self:

@@ -11,7 +11,6 @@ from typing import Any
 import sqlalchemy as sa
 
 _INT64_MAX = 2**63 - 1
-_INT64_MIN = -(2**63)
 _UINT64 = 2**64
 
 # SQLite counts its rows in INTEGER only; other servers need 64 bits spelt out.
@@ -126,14 +125,3 @@ class Unsigned64(sa.types.TypeDecorator[int]):
     def process_result_value(self, value: int | None, dialect: sa.Dialect) -> int | None:  # noqa: ARG002
         """Unfold."""
         return value if value is None or value >= 0 else value + _UINT64
-
-
-class Clamped64(sa.types.TypeDecorator[int]):
-    """A signed number clamped to 64 bits, since a file system can report times beyond the year 2262."""
-
-    impl = sa.BigInteger
-    cache_ok = True
-
-    def process_bind_param(self, value: int | None, dialect: sa.Dialect) -> int | None:  # noqa: ARG002
-        """Clamp to the range of the column."""
-        return None if value is None else max(_INT64_MIN, min(_INT64_MAX, value))

@@ -10,12 +10,11 @@ from contextlib import closing
 from typing import Any
 
 import docx
-import pathspec
 import pytest
 from PIL import Image
 
 from phiscan.config import Config, Limits
-from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl, is_same_file
+from phiscan.crawl import check_roots, is_same_file
 from phiscan.crawl.databases import sample
 from phiscan.crawl.databases.share import DatabaseShare
 from phiscan.crawl.settings import load_settings
@@ -24,9 +23,11 @@ from phiscan.errors import ExtractError, InputError
 from phiscan.extract import extract_bytes
 from phiscan.model import FailReason, SkipReason, SourceFile
 from phiscan.pipeline.workers.delivery import fetch
+from tests.crawl.fetched import found_at
 from tests.servers.databases import READER, Database, running_mariadb, running_postgresql
 from tests.waiting import wait_until
 
+KINDS = "text, oid, oid, xid, numeric, bigint, bigint, bigint, timestamptz, pg_lsn"
 SERVERS = {"postgresql": running_postgresql, "mariadb": running_mariadb}
 
 
@@ -48,10 +49,6 @@ def database(server: Database, monkeypatch: pytest.MonkeyPatch) -> Database:
     for name, value in server.environment.items():
         monkeypatch.setenv(name, value)
     return server
-
-
-def _crawl(url: str, *lines: str) -> list[Crawled]:
-    return list(crawl(check_roots([url]), IgnoreRules(pathspec.GitIgnoreSpec.from_lines(lines))))
 
 
 def _fetched(database: Database, source: SourceFile) -> tuple[SourceFile, bytes]:
@@ -93,11 +90,11 @@ def test_yields_tables_by_name_whatever_it_is(database: Database) -> None:
         database.run(f"CREATE TABLE {table} (x int, {database.quoted('%s:y')} int)")
         database.run(f"INSERT INTO {table} VALUES (7, 8)")  # noqa: S608 (quoted)
     database.run("CREATE VIEW seen AS SELECT 1 AS x")
-    found = _crawl(database.url + ("" if database.is_mariadb else "/public"), "A.sqlite")
+    found = found_at(database.url + ("" if database.is_mariadb else "/public"), "A.sqlite")
     shown = ["%2E%2E" if name == ".." else name.replace("%", "%25").replace("/", "%2F") for name in names]
     assert [one.source.path.decode() for one in found] == sorted(f"{name}.sqlite" for name in shown)
     assert [one.source.path for one in found if one.skip is SkipReason.IGNORED] == [b"A.sqlite"]
-    for one in _crawl(database.url):
+    for one in found_at(database.url):
         assert _rows(_fetched(database, one.source)[1]) == [(7, 8)]
 
 
@@ -118,7 +115,7 @@ def test_reads_cells_of_every_kind_and_files_in_them(database: Database) -> None
         "INSERT INTO patients VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         [(*row, scan.getvalue(), None, 5, True)],
     )
-    (crawled,) = _crawl(database.url)
+    (crawled,) = found_at(database.url)
     described, data = _fetched(database, crawled.source)
     assert described.sampled_rows is None
     (read,) = _rows(data)
@@ -139,7 +136,7 @@ def test_a_large_table_is_read_by_a_random_sample_of_its_rows(
     for name in ("one", "two"):
         _numbers(database, name, 5000)
     _numbers(database, "few", 400)
-    few, one, two = _crawl(database.url)
+    few, one, two = found_at(database.url)
     assert _fetched(database, few.source)[0].sampled_rows is None
     described, data = _fetched(database, one.source)
     rows = _rows(data, "id")
@@ -160,7 +157,7 @@ def test_a_sample_of_long_rows_is_smaller(database: Database, monkeypatch: pytes
     database.insert("INSERT INTO letters VALUES (%s, %s)", letters)
     if database.is_mariadb:
         database.run("ANALYZE TABLE letters")
-    (crawled,) = _crawl(database.url)
+    (crawled,) = found_at(database.url)
     described, data = _fetched(database, crawled.source)
     rows = _rows(data)
     assert described.sampled_rows == (len(rows), 200)
@@ -184,7 +181,7 @@ def test_tells_a_changed_table_from_an_unchanged_one(database: Database, stateme
     database.count()
 
     def sources() -> list[SourceFile]:
-        return [one.source for one in _crawl(database.url)]
+        return [one.source for one in found_at(database.url)]
 
     # Times have seconds: what was changed in this one may be changed again, and is read again.
     wait_until(lambda: all(one.mtime_ns % 10 == 0 for one in sources()), "the second is over")
@@ -207,7 +204,7 @@ def test_says_whose_a_table_is_and_who_may_read_it(database: Database) -> None:
             "DROP ROLE IF EXISTS clerk", "CREATE ROLE clerk LOGIN", "GRANT SELECT (word) ON notes TO clerk"
         )
         database.run("GRANT SELECT ON notes TO PUBLIC", "ALTER TABLE notes OWNER TO phiscan_owner")
-    (crawled,) = _crawl(database.url)
+    (crawled,) = found_at(database.url)
     described, _ = _fetched(database, crawled.source)
     assert {"group ward_staff", "user clerk"} < set(described.readers)
     if database.is_mariadb:
@@ -224,18 +221,18 @@ def test_only_reads(database: Database) -> None:
     with pytest.raises(PhiscanError, match="refused by the server"), share._connected() as connection:
         connection.exec_driver_sql("DELETE FROM notes")
     share.close()
-    assert len(_rows(_fetched(database, _crawl(database.url)[0].source)[1])) == 5
+    assert len(_rows(_fetched(database, found_at(database.url)[0].source)[1])) == 5
 
 
 def test_what_vanished_or_is_hidden_is_recorded(database: Database) -> None:
     _numbers(database, "notes", 5)
-    (crawled,) = _crawl(database.url)
+    (crawled,) = found_at(database.url)
     database.run("DROP TABLE notes")
     assert _reason(database, crawled.source) is FailReason.CHANGED
     if not database.is_mariadb:  # a policy would hide rows without a word
         _numbers(database, "notes", 5)
         database.run("ALTER TABLE notes ENABLE ROW LEVEL SECURITY")
-        (crawled,) = _crawl(database.url)
+        (crawled,) = found_at(database.url)
         assert _reason(database, crawled.source) is FailReason.NO_PERMISSION
 
 
@@ -243,7 +240,7 @@ def test_a_locked_table_is_not_waited_for_and_closing_ends_the_wait(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _numbers(database, "notes", 5)
-    (crawled,) = _crawl(database.url)
+    (crawled,) = found_at(database.url)
     if database.is_mariadb:
         database.run("LOCK TABLES notes WRITE")
     else:
@@ -324,14 +321,24 @@ def test_yields_the_tables_of_each_schema_and_materialized_views() -> None:
             "INSERT INTO child VALUES (2)",
             "CREATE MATERIALIZED VIEW sums AS SELECT sum(x) AS total FROM parent",
             "CREATE TABLE empty (x int)",
+            # Of whoever owns a table, and not to be run with the rights of the account.
+            "CREATE TYPE mood AS ENUM ('low')",
+            "CREATE FUNCTION code(mood) RETURNS text LANGUAGE sql AS 'SELECT current_user::text'",
+            "CREATE CAST (mood AS text) WITH FUNCTION code(mood)",
+            f"CREATE FUNCTION concat_ws({KINDS}) RETURNS text LANGUAGE sql AS 'SELECT (1 / 0)::text'",
+            "CREATE TABLE moods (x mood, n mood)",
+            "INSERT INTO moods VALUES ('low', NULL)",
+            "CREATE DATABASE old TEMPLATE template0 ENCODING SQL_ASCII LOCALE_PROVIDER libc LOCALE 'C'",
         )
-        found = _crawl(database.url)
+        check_roots([database.url.replace("/ward", "/old")])
+        found = found_at(database.url)
         rows = {
             one.source.path: _rows(_fetched(database, one.source)[1]) for one in found if one.skip is None
         }
     assert rows == {
         b"other/part1.sqlite": [("2026-01-02",)],
         b"public/child.sqlite": [(2,)],
+        b"public/moods.sqlite": [("low", None)],
         b"public/parent.sqlite": [(1,)],
         b"public/sums.sqlite": [(3,)],
     }

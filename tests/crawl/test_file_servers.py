@@ -7,18 +7,17 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-import pathspec
 import pytest
 
 from phiscan.config import SharesTable
-from phiscan.crawl import IgnoreRules, check_roots, crawl, is_same_file
+from phiscan.crawl import check_roots, crawl, is_same_file
 from phiscan.crawl.share import OpenFile
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.crawl.shares import open_remote
 from phiscan.crawl.walk import AHEAD
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SkipReason, SourceFile
-from tests.crawl.fetched import fetched, found_at, opened_share
+from tests.crawl.fetched import NOTHING, fetched, found_at, opened_share
 from tests.samba import running_samba
 from tests.servers.apache import running_apache
 from tests.servers.process import Server
@@ -226,7 +225,7 @@ def test_says_before_it_begins_why_a_root_cannot_be_opened(
 def test_a_server_that_goes_away_costs_the_folders_not_yet_listed(server: Server) -> None:
     for number in range(12):
         _write(server, f"{number:02d}/a.txt")
-    listing = crawl(check_roots([server.url]), IgnoreRules(pathspec.GitIgnoreSpec.from_lines([])))
+    listing = crawl(check_roots([server.url]), NOTHING)
     first = next(listing)
     server.kill()
     rest = list(listing)

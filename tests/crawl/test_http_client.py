@@ -1,15 +1,19 @@
 """Requests of the sources that have an HTTP interface, against a server of the test's own."""
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from types import SimpleNamespace
 
 import pytest
 
 from phiscan.config import SharesTable
+from phiscan.crawl import http_client
 from phiscan.crawl.http_client import RANGE_BYTES, HttpClient
 from phiscan.crawl.retries import RetryPolicy
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.errors import PhiscanError
 from phiscan.model import FailReason
 from tests.servers.api_server import Answer, ApiServer, Request
 
@@ -69,6 +73,8 @@ def test_no_other_server_gets_the_token(server: Service) -> None:
         ("/b", False),
     ]
     assert server.requests[-1].query == {"x": "1"}
+    _client().send("POST", f"{server.url}/a", content=SECRET.encode())
+    assert [one.body for one in server.requests[-2:]] == [SECRET.encode(), b""]
     server.by_path = lambda _: Answer(302, b"", {"Location": "http://files.example.org/c"})
     with pytest.raises(RefusedError, match="not be encrypted"):
         _client().request("GET", f"{server.url}/first")
@@ -117,9 +123,31 @@ def test_a_pause_that_the_server_asks_for_is_made(server: Service) -> None:
 
 
 def test_a_server_that_knows_no_ranges_is_not_read_without_end(server: Service) -> None:
-    server.by_path = lambda _: Answer(200, b"x" * (RANGE_BYTES + 10))
-    assert len(_client().get_range(server.url, 4).content) == RANGE_BYTES + 4
-    assert server.requests[0].path == "/"
+    server.by_path = lambda _: Answer(200, b"1234" + b"x" * (RANGE_BYTES + 10))
+    assert _client().get_range(server.url, 4).content == b"x" * RANGE_BYTES
+    server.by_path = lambda _: Answer(206, b"1234", {"Content-Range": "bytes 0-3/8"})
+    with pytest.raises(RefusedError, match="another part"):
+        _client().get_range(server.url, 4)
+
+
+@pytest.mark.parametrize("limit", ["_MOST_BYTES", "_SLOWEST"])
+def test_an_answer_without_end_is_given_up(
+    server: Service, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr(http_client, limit, 10 if limit == "_MOST_BYTES" else 1e9)
+    moments = itertools.count(0, 6)
+    monkeypatch.setattr(http_client, "time", SimpleNamespace(monotonic=lambda: next(moments)))
+    server.by_path = lambda _: Answer(200, b"x" * 20)
+    with pytest.raises(PhiscanError, match="over 10 bytes" if limit == "_MOST_BYTES" else "TimeoutError"):
+        _client().request("GET", server.url)
+
+
+@pytest.mark.parametrize("path", ["/" + "x" * 2**16, "/gzip"])
+def test_one_file_does_not_make_the_server_gone(server: Service, path: str) -> None:
+    server.by_path = lambda _: Answer(200, b"none", {"Content-Encoding": "gzip"})
+    with pytest.raises(UnansweredError) as caught:
+        _client().request("GET", server.url + path)
+    assert not caught.value.is_gone
 
 
 def test_no_answer_is_tried_again_and_names_nothing(server: Service) -> None:

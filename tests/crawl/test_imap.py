@@ -4,23 +4,24 @@ import os
 import re
 import shutil
 import socket
+import socketserver
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import imapclient
-import pathspec
 import pytest
 
-from phiscan.config import Config
-from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl, imap, is_same_file
+from phiscan.config import Config, SharesTable
+from phiscan.crawl import Crawled, check_roots, imap, is_same_file
 from phiscan.crawl.imap import ImapShare
 from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SkipReason, SourceFile
-from tests.crawl.fetched import fetched
+from tests.crawl.fetched import fetched, found_at
 from tests.servers.dovecot import OTHER, PASSWORD, USER, Dovecot, new_token, running_dovecot
 
 MAIL = b"Subject: results\r\nFrom: a@example.org\r\n\r\nhello\r\n"
@@ -41,10 +42,6 @@ def dovecot(server: Dovecot, monkeypatch: pytest.MonkeyPatch) -> Dovecot:
     for name, value in server.server.environment.items():
         monkeypatch.setenv(name, value)
     return server
-
-
-def _crawl(url: str, *lines: str) -> list[Crawled]:
-    return list(crawl(check_roots([url]), IgnoreRules(pathspec.GitIgnoreSpec.from_lines(lines))))
 
 
 def _share(url: str) -> ImapShare:
@@ -81,13 +78,13 @@ def test_yields_the_messages_of_all_folders_by_folder_and_name(dovecot: Dovecot)
     dovecot.add(".Ward 5%-old", "1.a", MAIL)
     dovecot.add(".Ward 5%-old", "2.a", b"")
     dovecot.own()
-    found = _crawl(dovecot.server.url)
+    found = found_at(dovecot.server.url)
     inbox = sorted(f"INBOX/{number}.eml" for number in range(1, 13))
     assert _paths(found) == [*inbox, "Ward 5%25/été/1.eml", "Ward 5%25-old/1.eml", "Ward 5%25-old/2.eml"]
     assert [crawled.skip for crawled in found[-2:]] == [None, SkipReason.EMPTY]
     source = found[12].source
     assert (source.size, source.mtime_ns) == (len(MAIL), 1_700_000_000 * 10**9)
-    below = _crawl(f"{dovecot.server.url}/Ward 5%25")
+    below = found_at(f"{dovecot.server.url}/Ward 5%25")
     assert _paths(below) == ["été/1.eml"]
 
 
@@ -101,7 +98,7 @@ def test_reads_messages_whole_without_marking_them(dovecot: Dovecot, monkeypatch
     (dovecot.server.share / USER / "new" / "9.a,S=5,W=5").write_bytes(b"a: b\n")
     dovecot.own()
     before = sorted((dovecot.server.share / USER).glob("*/*,*"))
-    found = _crawl(dovecot.server.url)
+    found = found_at(dovecot.server.url)
     share = _share(dovecot.server.url)
     assert [fetched(share, crawled.source) for crawled in found[:3]] == bodies
     share.close()
@@ -137,11 +134,11 @@ def test_continues_where_a_connection_broke_off(dovecot: Dovecot, monkeypatch: p
 def test_tells_an_unchanged_message_from_another(dovecot: Dovecot) -> None:
     path = dovecot.add("", "1.a", MAIL)
     dovecot.own()
-    (first,) = _crawl(dovecot.server.url)
-    (again,) = _crawl(dovecot.server.url)
+    (first,) = found_at(dovecot.server.url)
+    (again,) = found_at(dovecot.server.url)
     assert is_same_file(again.source, first.source)
     path.rename(path.with_name(path.name.replace("1.a", "2.b")))
-    (moved,) = _crawl(dovecot.server.url)
+    (moved,) = found_at(dovecot.server.url)
     assert moved.source.path == b"INBOX/2.eml"
     share = _share(dovecot.server.url)
     assert _reason(share, first.source) is FailReason.CHANGED
@@ -149,7 +146,7 @@ def test_tells_an_unchanged_message_from_another(dovecot: Dovecot) -> None:
     listed = dovecot.server.share / USER / "dovecot-uidlist"  # as after a restored backup
     listed.write_text(re.sub(r"V\d+ N\d+", "V5 N1", listed.read_text().partition("\n")[0]) + "\n")
     shutil.rmtree(dovecot.server.folder / "index" / USER)
-    (renumbered,) = _crawl(dovecot.server.url)
+    (renumbered,) = found_at(dovecot.server.url)
     assert renumbered.source.path == first.source.path
     assert not is_same_file(renumbered.source, first.source)
     share = _share(dovecot.server.url)
@@ -162,7 +159,7 @@ def test_records_an_ignored_folder_once(dovecot: Dovecot) -> None:
         dovecot.add(folder, "1.a", MAIL)
         dovecot.add(folder, "2.a", MAIL)
     dovecot.own()
-    found = {one.source.path: one.skip for one in _crawl(dovecot.server.url, "Ward/", "INBOX/2.eml")}
+    found = {one.source.path: one.skip for one in found_at(dovecot.server.url, "Ward/", "INBOX/2.eml")}
     assert found == {
         b"INBOX/1.eml": None,
         b"INBOX/2.eml": SkipReason.IGNORED,
@@ -181,7 +178,7 @@ def test_says_whose_mail_it_is_and_who_may_read_it(dovecot: Dovecot) -> None:
     dovecot.own()
     with _client(dovecot, OTHER) as client:
         client.setacl("Ward", USER, "lr")  # whereby its list of rights is hidden from her
-    found = _crawl(dovecot.server.url)
+    found = found_at(dovecot.server.url)
     assert _paths(found) == ["INBOX/1.eml", "Others/bo/Ward/1.eml", "Ward/1.eml"]
     share = _share(dovecot.server.url)
     seen = {}
@@ -202,7 +199,7 @@ def test_signs_in_with_a_token_and_encrypts_a_plain_connection(
     dovecot.own()
     monkeypatch.delenv("PHISCAN_IMAP_PASSWORD")
     monkeypatch.setenv("PHISCAN_IMAP_TOKEN", new_token())
-    assert _paths(_crawl(dovecot.plain_url)) == ["INBOX/1.eml"]
+    assert _paths(found_at(dovecot.plain_url)) == ["INBOX/1.eml"]
     monkeypatch.delenv("PHISCAN_IMAP_CA_FILE")
     with pytest.raises(InputError, match=r"imap://.*: cannot be opened: its certificate is not valid"):
         check_roots([dovecot.plain_url])
@@ -272,3 +269,52 @@ def test_a_message_of_no_folder_has_changed(dovecot: Dovecot) -> None:
         pass
     assert caught.value.reason is FailReason.CHANGED
     share.close()
+
+
+@contextmanager
+def _answering(fetch: bytes) -> Iterator[ImapShare]:
+    """Give the share of a server of one message that answers FETCH with the same bytes each time."""
+    said = {
+        b"LIST": b'* LIST () "/" INBOX',
+        b"EXAMINE": b"* 1 EXISTS\r\n* OK [UIDVALIDITY 5]",
+        b"FETCH": fetch,
+    }
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.wfile.write(b"* OK [CAPABILITY IMAP4rev1]\r\n")
+            for line in self.rfile:
+                tag, command, *_ = line.replace(b"UID ", b"").split()
+                self.wfile.write(
+                    b"%s\r\n%s OK done\r\n" % (said.get(command, b"* CAPABILITY IMAP4rev1"), tag)
+                )
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        share = ImapShare(f"imap://127.0.0.1:{server.server_address[1]}".encode(), SharesTable(attempts=1))
+        try:
+            yield share
+        finally:
+            share.close()
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.usefixtures("dovecot")
+def test_no_more_is_read_than_was_requested() -> None:
+    """It costs the folder: the server is not gone."""
+    with _answering(b"* 1 FETCH (BODY[] {%d}\r\n" % 10**10) as share:
+        share.list_folder(b"")
+        with pytest.raises(UnansweredError) as caught:
+            share.list_folder(b"INBOX")
+    assert not caught.value.is_gone
+
+
+@pytest.mark.usefixtures("dovecot")
+def test_reads_from_a_server_that_returns_whole_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imap, "RANGE_BYTES", 4)
+    with _answering(b'* 1 FETCH (UID 7 RFC822.SIZE 10 BODY[] "0123456789")') as share:
+        share.list_folder(b"")
+        (entry,) = share.list_folder(b"INBOX")
+        assert fetched(share, entry.source) == b"0123456789"

@@ -8,20 +8,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pathspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from phiscan.config import SharesTable
-from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, path_name
 from phiscan.crawl.location import unescaped
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.model import FailReason, SkipReason
+from tests.crawl.fetched import NOTHING
 
 ROOT = b"test://source"
-NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 
 
 class Source(ListedShare):

@@ -1,8 +1,10 @@
 """What the crawler yields of a share, and what it passes over."""
 
+import json
 import os
 import socket
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pathspec
@@ -10,7 +12,9 @@ import pytest
 
 from phiscan.crawl import IgnoreRules, check_roots, crawl
 from phiscan.errors import InputError
-from phiscan.model import FailReason, SkipReason
+from phiscan.extract.core.opening import open_read_only
+from phiscan.model import FailReason, SkipReason, SourceFile
+from phiscan.model.plain_values import dumps, from_plain, to_plain
 
 
 def _rules(*lines: str, own: frozenset[bytes] = frozenset()) -> IgnoreRules:
@@ -28,6 +32,15 @@ def test_yields_files_depth_first_in_raw_name_order(tmp_path: Path) -> None:
         path.write_text("x")
     order = [c.source.path for c in crawl([bytes(tmp_path)], _rules())]
     assert order == [b"B.txt", b"a/b/c.txt", b"a/z.txt", b"a.txt", b"b.txt"]
+
+
+def test_a_file_of_a_far_year_is_opened_and_comes_back_from_a_worker(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    os.utime(tmp_path / "a.txt", (10**10, 10**10))
+    (crawled,) = crawl([bytes(tmp_path)], _rules())
+    os.close(open_read_only(crawled.source))
+    for source in (crawled.source, replace(crawled.source, size=2**64, mtime_ns=-(2**64))):
+        assert from_plain(SourceFile, json.loads(dumps(to_plain(SourceFile, source)))) == source
 
 
 def test_keeps_names_that_are_not_utf8(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Microsoft 365, against a server on loopback that answers as Microsoft Graph is documented to."""
 
+import json
 import os
 import signal
 import subprocess
@@ -380,16 +381,25 @@ def test_signs_in_with_a_certificate(
     assert "client_assertion" in server.asked("oauth2")[-1].form
 
 
-def test_no_token_goes_to_another_server_that_a_page_names(
-    server: Microsoft365, drive: Drive, user: str
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ({"value": [], "@odata.nextLink": "DOWNLOAD/v1.0/delta"}, "another server"),
+        ({"value": [], "@odata.nextLink": "API/v1.0/delta"}, "the same page again"),
+        ({"value": [{"id": "x", "size": 10**30}]}, "OverflowError at"),
+        ([], "TypeError at"),
+    ],
+)
+def test_a_page_that_misleads_costs_its_listing_and_no_token(
+    server: Microsoft365, user: str, page: object, expected: str
 ) -> None:
-    drive.add("a.txt")
-    page = {"value": [], "@odata.nextLink": f"{server.download_url}/v1.0/next"}
-    server.fail_next(1, lambda: json_answer(200, page), path="delta")
+    text = json.dumps(page).replace("DOWNLOAD", server.download_url).replace("API", server.url)
+    n_pages = 1 + text.count(server.url)
+    server.fail_next(n_pages, lambda: json_answer(200, json.loads(text)), path="delta")
     (failed,) = _crawl(f"drives/{user}")
     assert failed.fail == FailReason.IO_ERROR
-    assert "another server" in failed.detail
-    assert not server.asked("/v1.0/next")
+    assert expected in failed.detail
+    assert not server.asked("/v1.0/delta", host="download")
 
 
 def test_a_scan_killed_in_the_middle_of_a_delta_is_as_if_it_had_not_begun(

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import fsspec
-import pathspec
 import pytest
 
 from phiscan.config import Config, SharesTable
-from phiscan.crawl import IgnoreRules, check_roots, is_same_file
+from phiscan.crawl import check_roots, is_same_file
 from phiscan.crawl.object_stores import s3 as s3_room
 from phiscan.crawl.object_stores.fsspec_store import ObjectStoreShare
 from phiscan.crawl.object_stores.s3 import S3Share
@@ -18,7 +17,7 @@ from phiscan.crawl.settings import load_settings
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SkipReason
 from tests.bucket import SECRET, environment, made_bucket, running_store
-from tests.crawl.fetched import fetched, found_at
+from tests.crawl.fetched import NOTHING, fetched, found_at
 
 ROOT = "s3://research/2026"
 
@@ -180,7 +179,7 @@ def test_a_store_that_goes_away_is_said_of_the_rest_of_the_listing_and_of_each_o
     found = found_at(ROOT)
     settings = SharesTable(attempts=2, retry_s=0.01, s3_endpoint="http://127.0.0.1:9")
     share = S3Share(ROOT.encode(), settings)
-    (failed,) = share.crawl(IgnoreRules(pathspec.GitIgnoreSpec.from_lines([])), set())
+    (failed,) = share.crawl(NOTHING, set())
     assert (failed.source.path, failed.fail) == (b".", FailReason.IO_ERROR)
     for crawled in found:
         with pytest.raises(ExtractError) as caught:
@@ -199,7 +198,7 @@ def other_store() -> Iterator[Any]:
 
 def test_crawls_and_reads_any_store_that_fsspec_reaches(other_store: Any) -> None:
     listed, share = (ObjectStoreShare(b"gs://bucket", SharesTable(attempts=1), other_store) for _ in range(2))
-    found = list(listed.crawl(IgnoreRules(pathspec.GitIgnoreSpec.from_lines([])), set()))
+    found = list(listed.crawl(NOTHING, set()))
     assert [(crawled.source.path, crawled.skip) for crawled in found] == [
         (b"a/b/two.txt", None),
         (b"a/one.txt", None),

@@ -114,6 +114,15 @@ def test_signs_in_by_a_private_key(server: Server, monkeypatch: pytest.MonkeyPat
     assert "key_file or known_hosts cannot be read" in _refusal(server)
 
 
+def test_the_passphrase_of_a_key_is_not_sent_as_a_password(
+    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    new_key(tmp_path / "other")
+    subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", PASSWORD, "-f", tmp_path / "other"], check=True)
+    monkeypatch.setenv(VARIABLE + "KEY_FILE", str(tmp_path / "other"))
+    assert "wrong user name, password or key, or none" in _refusal(server)
+
+
 def test_signs_in_by_an_agent(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     agent, add = needs("ssh-agent", "ssh-add").values()
     monkeypatch.delenv(VARIABLE + "PASSWORD")
@@ -178,6 +187,18 @@ def test_nobody_waits_for_a_server_that_stops_answering(server: Server, *, is_cl
                 os.kill(process, signal.SIGCONT)
             share.close()
     assert caught.value.is_gone
+
+
+def test_a_slow_line_is_heard_at_each_block(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, heard = server.share / "a.txt", list[int]()
+    before = path.read_bytes()
+    path.write_bytes(bytes(512 * 1024))
+    (crawled,) = found_at(server.url)
+    with opened_share(server.url) as share, share.open(crawled.source) as opened:
+        monkeypatch.setattr(share, "_hear", lambda: heard.append(1))
+        opened.read(1)
+        assert len(heard) > 2
+    path.write_bytes(before)
 
 
 def _descendants(process: int) -> list[int]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.crawl import check_roots
+from phiscan.crawl import check_roots, walk
 from phiscan.crawl.http_client import RANGE_BYTES
 from phiscan.crawl.share_errors import RefusedError
 from phiscan.crawl.webdav import access_of, responses
@@ -153,6 +153,37 @@ def test_a_listing_with_other_names_than_of_its_folder_is_not_believed(dav: Dav,
     dav.listing = "\n".join([_response("/dav/", FOLDER), _response(href, FILE)])
     (crawled,) = found_at(f"{dav.url}/dav")
     assert (crawled.source.path, crawled.fail) == (b".", FailReason.IO_ERROR)
+
+
+def test_a_name_listed_twice_is_one_entry(dav: Dav) -> None:
+    again = [_response(f"/dav/{name}", FILE if name == "f" else FOLDER) for name in ("a", "a", "f", "f")]
+    dav.listing = "\n".join([_response("/dav/", FOLDER), *again])
+    listed = dav.answer
+    dav.answer = lambda request: (  # type: ignore[method-assign]
+        listed(request) if request.path == "/dav/" else Answer(403)
+    )
+    found = [(crawled.source.path, crawled.fail) for crawled in found_at(f"{dav.url}/dav")]
+    assert found == [(b"a", FailReason.NO_PERMISSION), (b"f", None)]
+
+
+@pytest.mark.parametrize("limit", ["LOOPS", "_LONGEST"])
+def test_a_folder_that_contains_itself_is_recorded(
+    dav: Dav, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr(walk, limit, 5)
+    monkeypatch.setattr(dav, "answer", lambda request: Answer(207, _multistatus(_within(request)).encode()))
+    failed = [crawled for crawled in found_at(dav.url) if crawled.fail]
+    assert [(one.source.path, one.detail) for one in failed] == [
+        (b"/".join([b"a"] * (5 if limit == "LOOPS" else 4)), "it seems to contain itself")
+    ]
+
+
+def _within(request: Request) -> str:
+    """Return a folder that has a file and a folder with the same entries."""
+    own = request.path.rstrip("/")
+    return "".join(
+        (_response(f"{own}/", FOLDER), _response(f"{own}/a/", FOLDER), _response(f"{own}/f", FILE))
+    )
 
 
 @pytest.mark.parametrize("ranges", [True, False])

@@ -1,5 +1,6 @@
 """Scans of shares that are not mounted: an SMB server on loopback, from listing to the queue."""
 
+import errno
 import fcntl
 import json
 import mmap
@@ -12,11 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pathspec
 import pytest
 
-from phiscan.config import Config, Limits
-from phiscan.crawl import IgnoreRules, check_roots, crawl
+from phiscan.config import Config, Limits, SharesTable
+from phiscan.crawl import check_roots, crawl
 from phiscan.errors import ExtractError
 from phiscan.model import FailReason, Outcome, SourceFile
 from phiscan.pipeline.workers import delivery
@@ -27,11 +27,10 @@ from phiscan.sandbox import fork_server
 from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.pool import PAUSE, Sandbox
 from phiscan.store.identity import create_key
+from tests.crawl.fetched import NOTHING
 from tests.pipeline.harness import Tool, write_share
 from tests.samba import PASSWORD, running_samba
 from tests.servers.process import Server
-
-NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 
 
 @pytest.fixture
@@ -123,8 +122,9 @@ def length_of(source: SourceFile) -> int:
 class _Store:
     """Counts what is fetched and not given back."""
 
-    def __init__(self) -> None:
+    def __init__(self, n_times: int = 1) -> None:
         self.n_fetched = 0
+        self.n_times = n_times  # as long as they are listed are files
 
     def fetch(self, source: SourceFile, _share: object, max_bytes: int) -> tuple[SourceFile, MemoryFile]:
         if source.size > max_bytes:
@@ -134,7 +134,7 @@ class _Store:
             raise ValueError(message)
         self.n_fetched += 1
         held = MemoryFile()
-        held.write(bytes(source.size))
+        held.write(bytes(source.size * self.n_times))
         held.seal()
         return replace(source, owner="ann"), held
 
@@ -186,6 +186,15 @@ def test_what_is_fetched_ahead_is_bounded_and_given_back(monkeypatch: pytest.Mon
     assert memory_files() == n_held
 
 
+def test_what_is_larger_than_listed_is_counted_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PHISCAN_SHARES_AHEAD_BYTES", "1000")
+    monkeypatch.setattr(delivery, "fetch", _Store(n_times=1000).fetch)
+    with FileHandoff() as handoff, delivery.Delivery(Config(), handoff) as delivering:
+        sandbox = _Asking(handoff)
+        list(delivering.run(sandbox, lambda source: source.size, map(_source, range(100, 200))))  # type: ignore[arg-type]
+    assert sandbox.most_held <= 2 * SharesTable().connections * 10_000
+
+
 def test_confined_workers_are_handed_what_was_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delivery, "fetch", _Store().fetch)
     config = Config(limits=Limits(file_bytes=10_000))
@@ -235,6 +244,24 @@ def test_the_hatch_gives_only_what_is_held(monkeypatch: pytest.MonkeyPatch) -> N
         assert Path(handoff.address).parent.stat().st_mode & 0o077 == 0
     with pytest.raises(ExtractError):
         delivered.receive(_source(1))
+
+
+def test_the_server_of_files_waits_where_no_descriptor_is_free() -> None:
+    n_accepted, waits = 0, list[float]()
+
+    class Listener:
+        def fileno(self) -> int:
+            return -1 if len(waits) == 3 or n_accepted == 100 else 0
+
+        def accept(self) -> None:
+            nonlocal n_accepted
+            n_accepted += 1
+            raise OSError(errno.EMFILE, "")
+
+    handoff = FileHandoff()
+    handoff._freed.wait = lambda timeout=None: bool(waits.append(timeout or 0))  # type: ignore[method-assign]
+    handoff._serve(Listener())  # type: ignore[arg-type]
+    assert n_accepted == 3
 
 
 def test_workers_find_no_secret_in_their_environment(monkeypatch: pytest.MonkeyPatch) -> None:

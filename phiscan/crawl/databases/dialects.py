@@ -52,8 +52,12 @@ class Dialect:
             waits = {"connect_timeout": seconds, "read_timeout": seconds}
             return waits | {"charset": "utf8mb4", "ssl": context}
         waits = {"connect_timeout": seconds, "tcp_user_timeout": seconds * 1000, "keepalives_idle": seconds}
+        waits |= {
+            "application_name": "phiscan",
+            "client_encoding": "UTF8",
+        }  # else a database without one fails
         verified = {"sslmode": "verify-full", "sslrootcert": who.ca_file or "system"}
-        return waits | ({"sslmode": "prefer"} if is_plain else verified) | {"application_name": "phiscan"}
+        return waits | ({"sslmode": "prefer"} if is_plain else verified)
 
     def quoted(self, name: str) -> str:
         """Return a name as part of a statement.
@@ -80,8 +84,8 @@ POSTGRESQL = Dialect(
         "SET lock_timeout = '{seconds}s'",
         "SET idle_in_transaction_session_timeout = '{longest}s'",
         "SET row_security = off",
-        "SET client_encoding = 'UTF8'",
         "SET datestyle = 'ISO'",
+        "SET search_path = ''",  # or functions that users made might be taken for the server's
     ),
     schemas="SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'",
     tables="""
@@ -108,6 +112,8 @@ WHERE a.attrelid = (quote_ident(:schema) || '.' || quote_ident(:name))::regclass
     types=(
         ("smallint|integer|bigint", "INTEGER", "{}"),
         ("bytea", "BLOB", f"substring({{}} FROM 1 FOR {MOST_CELL})"),
+        # Of types that users made: written as the server writes them, by none of their own functions.
+        (r".*\..*", "TEXT", f"left(nullif(concat({{}}), ''), {MOST_CELL})"),
         (".*", "TEXT", f"left({{}}::text, {MOST_CELL})"),
     ),
     access="""

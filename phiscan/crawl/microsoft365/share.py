@@ -16,9 +16,9 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from phiscan.config import SharesTable
-from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, nanoseconds_of, path_name
+from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, nanoseconds_of, pages_of, path_name
 from phiscan.crawl.location import unescaped
-from phiscan.crawl.microsoft365.graph import Graph, access_of, name_of, pages_of
+from phiscan.crawl.microsoft365.graph import Graph, access_of, name_of
 from phiscan.crawl.remote import RangeFile
 from phiscan.crawl.share import OpenFile, identity_number
 from phiscan.crawl.share_errors import RefusedError
@@ -88,7 +88,7 @@ class Microsoft365Share(ListedShare):
                     raise
                 return  # one of all users, without a drive or mailbox
             yield Page({}, top=top)
-        for page in pages_of(self._get, token or f"{feed}/{delta}"):
+        for page in _pages_of(self._get, token or f"{feed}/{delta}"):
             last = {entry["id"]: entry for entry in page["value"]}  # an item may come twice
             items = {one: None if "@removed" in entry else item_of(entry) for one, entry in last.items()}
             yield Page(items, page.get("@odata.deltaLink", ""))
@@ -124,7 +124,7 @@ class Microsoft365Share(ListedShare):
     def _mounts(self, feed: str) -> Iterator[Page]:
         """Yield the sites of a tenant, the libraries of a site, or the users, as folders."""
         query = {"users": "?$select=id,userPrincipalName&$top=999", "sites/getAllSites": ""}
-        for page in pages_of(self._get, feed + query.get(feed, "?$select=id,name")):
+        for page in _pages_of(self._get, feed + query.get(feed, "?$select=id,name")):
             items: dict[str, Item | None] = {}
             for entry in page["value"]:
                 one: str = entry["id"]
@@ -164,7 +164,7 @@ class Microsoft365Share(ListedShare):
                 return self._graph.part(state[_ADDRESS], start)
 
         try:
-            pages = list(pages_of(self._graph.get, f"{place}/permissions"))
+            pages = list(_pages_of(self._graph.get, f"{place}/permissions"))
         except RefusedError:  # the application may read the file and not its permissions
             pages = []
         owner, readers = access_of(permission for page in pages for permission in page["value"])
@@ -183,6 +183,10 @@ class Microsoft365Share(ListedShare):
         data = self._graph.content(f"{place}/$value")
         described = replace(source, owner=user, readers=(f"user {user}",))
         return RangeFile(described, lambda start: data[start:], offset, n_bytes=len(data), verify=verify)
+
+
+def _pages_of(get: Callable[[str], dict[str, Any]], link: str) -> Iterator[dict[str, Any]]:
+    return pages_of(get, link, lambda page: page.get("@odata.nextLink", ""))
 
 
 def _drive_item_of(entry: dict[str, Any]) -> Item | None:

@@ -19,7 +19,7 @@ from phiscan.crawl.object_stores.s3_access import AccessLists
 from phiscan.crawl.object_stores.s3_client import S3Client
 from phiscan.crawl.remote import RangeFile, ServerShare
 from phiscan.crawl.share import Crawled, OpenFile, identity_number, unlisted
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.share_errors import RefusedError, known_error
 from phiscan.model import FailReason, SkipReason, SourceFile
 
 RANGE_BYTES = 8 * 1024**2  # per request
@@ -44,19 +44,19 @@ class S3Share(ServerShare):
     def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:  # noqa: ARG002 (objects have no links)
         """Yield every object below the root, by key; see ``Share``. Memory: one page of keys."""
         where: dict[str, str] = {}
-        while True:
-            try:
+        try:
+            while True:
                 page = self.retry_policy.run(partial(self._page, where))
-            except (RefusedError, UnansweredError) as error:
-                yield unlisted(self.root, b"", error.reason, f"not listed to its end: {error.detail}")
-                return
-            beyond = yield from self._judge_page(page.get("Contents", ()), ignore)
-            if beyond:  # after an ignored folder, whose keys need not be listed
-                where = {"StartAfter": f"{self._prefix}{beyond}/{_LAST_CHARACTER}"}
-            elif page.get("IsTruncated"):
-                where = {"ContinuationToken": page["NextContinuationToken"]}
-            else:
-                return
+                beyond = yield from self._judge_page(page.get("Contents", ()), ignore)
+                if beyond:  # after an ignored folder, whose keys need not be listed
+                    where = {"StartAfter": f"{self._prefix}{beyond}/{_LAST_CHARACTER}"}
+                elif page.get("IsTruncated"):
+                    where = {"ContinuationToken": page["NextContinuationToken"]}
+                else:
+                    return
+        except Exception as error:  # noqa: BLE001 (a page may be damaged)
+            found = known_error(error)
+            yield unlisted(self.root, b"", found.reason, f"not listed to its end: {found.detail}")
 
     @contextmanager
     def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from phiscan.config import SharesTable
-from phiscan.crawl.remote import FolderShare
+from phiscan.crawl.remote import FolderShare, RangeFile
 from phiscan.crawl.share import OpenFile
 from phiscan.crawl.share_errors import RefusedError
 from phiscan.crawl.smb.connections import Connections, require_library
@@ -20,7 +20,7 @@ from phiscan.crawl.smb.security_descriptor import MAY_TRAVERSE, access_of
 from phiscan.crawl.smb.status import translate
 from phiscan.crawl.walk import Entry
 from phiscan.errors import InputError
-from phiscan.model import FailReason, SkipReason, SourceFile
+from phiscan.model import FailReason, SkipReason, SourceFile, within_64_bits
 
 _IS_FOLDER, _IS_REPARSE_POINT = 0x10, 0x400  # file attributes
 _LINKS = frozenset({0xA000000C, 0xA0000003})  # reparse tags: symbolic link, mount point (junction)
@@ -31,6 +31,7 @@ _ACCESS_DENIED = 0xC0000022
 _SECURITY = 3  # kind of question: the security descriptor,
 _OWNER_AND_DACL = 0x1 | 0x4  # these parts of it
 _SECURITY_BYTES = 65_536
+_RANGE_BYTES = 1024**2  # of a file; the library requests it in parts as large as the server allows
 _WITH_FILE_NUMBERS = 38  # kind of listing: FileIdFullDirectoryInformation
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -64,8 +65,19 @@ class SmbShare(FolderShare):
             _compare(stream.fd, source)
             owner, readers = access_of(_ask_security(stream.fd))
             self._connections.answered()
-            stream.seek(offset)
-            yield _SmbFile(replace(source, owner=owner, readers=readers), stream, self._connections)
+
+            def fetch(start: int) -> bytes:
+                stream.seek(start)
+                data: bytes = stream.read(_RANGE_BYTES)
+                self._connections.answered()
+                return data
+
+            def verify() -> None:
+                """Close the file, which returns its size and times again, and compare them."""
+                stream.fd.close(get_attributes=True)
+                _compare(stream.fd, source)
+
+            yield RangeFile(replace(source, owner=owner, readers=readers), fetch, offset, verify=verify)
 
     def who_may_enter(self, folder: bytes) -> tuple[str, ...]:
         """Return who may go through a folder to what is in it; nothing where the server does not say.
@@ -131,36 +143,6 @@ class SmbShare(FolderShare):
         return open_file(unc, desired_access=_READ, **how)
 
 
-class _SmbFile:
-    """A file on an SMB server, opened for reading."""
-
-    def __init__(self, source: SourceFile, stream: Any, connections: Connections) -> None:
-        self._source = source
-        self._stream = stream
-        self._connections = connections
-
-    @property
-    def source(self) -> SourceFile:
-        """The file with its owner and its readers."""
-        return self._source
-
-    @property
-    def n_bytes(self) -> int:
-        """Its size when it was crawled."""
-        return self._source.size
-
-    def read(self, n_bytes: int) -> bytes:
-        """Return the next bytes; see ``OpenFile``."""
-        data: bytes = self._stream.read(n_bytes)
-        self._connections.answered()
-        return data
-
-    def verify(self) -> None:
-        """Close the file, which returns its size and times again, and compare them."""
-        self._stream.fd.close(get_attributes=True)
-        _compare(self._stream.fd, self._source)
-
-
 def _compare(opened: Any, source: SourceFile) -> None:
     state = (opened.end_of_file, _nanoseconds(opened.last_write_time), _nanoseconds(opened.change_time))
     if state != (source.size, source.mtime_ns, source.ctime_ns) or opened.file_attributes & _IS_FOLDER:
@@ -173,7 +155,7 @@ def _nanoseconds(moment: datetime) -> int:
     >>> _nanoseconds(datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC))
     1000005000
     """
-    return (moment.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND * 1000
+    return within_64_bits((moment.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND * 1000)
 
 
 def _ask_security(opened: Any) -> bytes:

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from phiscan.errors import ExtractError
 from phiscan.long_paths import open_path
-from phiscan.model import FailReason, SourceFile
+from phiscan.model import FailReason, SourceFile, within_64_bits
 from phiscan.sandbox.delivered_files import is_delivered, is_handed_over, receive, take, take_segment
 
 # Names of the segments of a file that was cut: ``a.7z.001``, ``a.z01``.
@@ -192,7 +192,8 @@ def refusal(error: OSError) -> ExtractError:
 
 def _signature(status: os.stat_result) -> tuple[int, int, int, int, int]:
     # Whoever may write a file may set its time of modification, but not that of its last change.
-    return (status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    moment = within_64_bits(status.st_mtime_ns)
+    return (status.st_ino, status.st_dev, status.st_size, moment, status.st_ctime_ns)
 
 
 def _crawled(source: SourceFile) -> tuple[int, int, int, int, int]:

@@ -22,6 +22,7 @@ from phiscan.errors import ExtractError, origin
 from phiscan.model import FailReason, SourceFile
 from phiscan.pipeline.workers.file_handoff import FileHandoff, MemoryFile
 from phiscan.sandbox.answers import Fault
+from phiscan.sandbox.delivered_files import key_of
 from phiscan.sandbox.pool import PAUSE, Pause, Sandbox
 
 R = TypeVar("R")
@@ -39,8 +40,8 @@ class Delivery:
         self._handoff = handoff
         self._shares: dict[bytes, RemoteShare] = {}
         self._pool: ThreadPoolExecutor | None = None
-        self._held_bytes = 0  # of what is fetched, being fetched or being examined
-        self._n_held = 0
+        # Bytes of each file that is fetched, being fetched (by its listing, which may be wrong) or examined.
+        self._held: dict[bytes, int] = {}
         self._n_out = 0  # files that the sandbox has taken and has no result of
 
     def __enter__(self) -> Self:
@@ -62,8 +63,7 @@ class Delivery:
             self._n_out -= 1
             self._handoff.take_back(source)
             if _is_fetched(source):
-                self._held_bytes -= self._cost(source)
-                self._n_held -= 1
+                del self._held[key_of(source)]
             yield source, answer
 
     def _arriving(self, sources: Iterator[SourceFile]) -> Iterator[SourceFile | Pause]:
@@ -93,10 +93,10 @@ class Delivery:
         return source.size if source.size <= self._limit else 0
 
     def _has_room(self, source: SourceFile) -> bool:
-        if not _is_fetched(source) or not self._n_held:
+        if not _is_fetched(source) or not self._held:
             return True  # one file is always fetched, however large
-        within = self._held_bytes + self._cost(source) <= self._settings.ahead_bytes
-        return within and self._n_held < MOST_HELD
+        within = sum(self._held.values()) + self._cost(source) <= self._settings.ahead_bytes
+        return within and len(self._held) < MOST_HELD
 
     def _begin(self, source: SourceFile) -> SourceFile | Future[SourceFile]:
         if not is_remote(source.root):
@@ -105,8 +105,7 @@ class Delivery:
         if source.unopened:
             return source
         share = self._share(source.root)  # may be refused: nothing is held yet
-        self._held_bytes += self._cost(source)
-        self._n_held += 1
+        self._held[key_of(source)] = self._cost(source)
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._settings.connections, thread_name_prefix="fetch")
         return self._pool.submit(self._bring, source, share)
@@ -116,6 +115,7 @@ class Delivery:
         held: MemoryFile | ExtractError
         try:
             source, held = fetch(source, share, self._limit)
+            self._held[key_of(source)] = held.size
         except ExtractError as error:
             held = error
         except Exception as error:  # noqa: BLE001 (the per-file fault boundary of fetching)

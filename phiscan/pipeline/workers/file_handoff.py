@@ -28,6 +28,7 @@ from phiscan.sandbox.service import Service
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 _MAX_KEY = 1024**2
 _MOST_DIGITS = 4  # of the number of a segment
+_LONGEST_WAIT_S = 1.0  # for a free descriptor
 SOCKET = "files"
 
 
@@ -72,6 +73,9 @@ class FileHandoff:
         self._local: dict[bytes, list[SourceFile]] = {}  # files of this machine that are being examined
         self._held: dict[bytes, MemoryFile | ExtractError] = {}
         self._listener: socket.socket | None = None
+        self._freed = (
+            threading.Event()
+        )  # a descriptor of what was held, since the server last ran out of them
 
     def __enter__(self) -> Self:
         """Make the folder of the socket; the server starts with the first file."""
@@ -83,6 +87,7 @@ class FileHandoff:
         if self._listener is not None:
             self._listener.shutdown(socket.SHUT_RDWR)  # which ends the thread that waits at it
             self._listener.close()
+            self._freed.set()
         for service in self._services:
             service.close()
         remove_folder(self._folder)
@@ -129,8 +134,11 @@ class FileHandoff:
     def _serve(self, listener: socket.socket) -> None:
         """Answer each worker that connects, in a thread, until the listener is closed."""
         while listener.fileno() >= 0:
-            with suppress(OSError):  # it is closed, or there are too many open files
+            try:
                 threading.Thread(target=self._answer, args=listener.accept()[:1], daemon=True).start()
+            except (OSError, RuntimeError):  # it is closed, or there are too many open files or threads
+                self._freed.wait(_LONGEST_WAIT_S)  # others than these files may be closed as well
+                self._freed.clear()
 
     def _answer(self, connection: socket.socket) -> None:
         """Answer the requests of one worker until it closes the connection or sends what is none."""
@@ -154,6 +162,7 @@ class FileHandoff:
             held = self._held.pop(key_of(source), None)
             if isinstance(held, MemoryFile):
                 held.close()
+        self._freed.set()
 
     def serve_request(self, key: bytes) -> tuple[bytes, list[int]]:
         """Return the reply to a request, with a new descriptor, the caller's to close, if there is a file."""

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.model import EntityType, FailReason, Outcome, Referral
-from phiscan.store.column_types import CanonicalJson, Clamped64, RowId, SafeText, Unsigned64, UtcTime
+from phiscan.store.column_types import CanonicalJson, RowId, SafeText, Unsigned64, UtcTime
 from phiscan.store.tables.schema import column, history, key, one_of, row_id, seal, table, when, who
 
 scan = table(
@@ -83,8 +83,8 @@ examination = table(
     column("versions_key", sa.Text, "versions of everything that affects this result"),
     column("size", sa.BigInteger, "size in bytes when crawled"),
     column("bytes_read", sa.BigInteger, "bytes read of it; null = not known", null=True),
-    column("mtime_ns", Clamped64, "time of last change of the content, nanoseconds since 1970"),
-    column("ctime_ns", Clamped64, "time of last change of the inode, nanoseconds since 1970"),
+    column("mtime_ns", sa.BigInteger, "time of last change of the content, nanoseconds since 1970"),
+    column("ctime_ns", sa.BigInteger, "time of last change of the inode, nanoseconds since 1970"),
     column("inode", Unsigned64, "inode, unsigned 64 bits folded onto signed"),
     column("device", Unsigned64, "device, unsigned 64 bits folded onto signed"),
     column("mode", sa.BigInteger, "file mode bits of the file system"),
