@@ -210,6 +210,7 @@ def test_a_scan_counts_again_what_was_ever_counted(site: Path) -> None:
         run("access", "update")
         scan(store, [replace(new, content_hash="another")], root=os.fsencode(root), minutes=9)
         assert store.item(number).reader_count is None  # that count was of another result
+        assert ": 2 people (" in run("access", "people", str(number))
         count_again(store, config, datetime.now(UTC))
         found = store.item(number).reader_count
     assert found is not None

@@ -224,7 +224,9 @@ def test_a_folder_of_this_machine(
 def test_who_has_left_and_still_has_a_right(directory: Directory) -> None:
     access = _access(directory)
     barred = f"not user {CANARY}-fay"
-    granted = _file(barred, "group Clinic", "group ward", "everyone", f"user {CANARY}-bob", "user old-account")
+    granted = _file(
+        barred, "group Clinic", "group ward", "everyone", f"user {CANARY}-bob", "user old-account"
+    )
     assert sorted(access.left(granted)) == [
         ("expired", f"{CANARY}-cyd"),
         ("expired", f"{CANARY}-gus"),
