@@ -8,6 +8,7 @@ ignored silently. What a value may be beyond its type is checked by the package 
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
@@ -28,6 +29,8 @@ MAX_K = 100
 MESSAGES_OF_CARE = ("hl7", "x12", "fhir", "cda", "dicom")
 HEALTH_DETECTORS = ("model", "knn")
 SMB_TRAVERSE = ("unknown", "checked", "bypassed")
+_ADMITTED = re.compile(r"(not )?(everyone|(user|group|account) \S.*)")
+_ADMITTED_WORDS = "everyone, group NAME, user NAME or account SID, each with or without not"
 
 
 @dataclass(frozen=True, slots=True)
@@ -567,6 +570,11 @@ def _checked(config: Config) -> Config:
         ("access.smb_traverse", config.access.smb_traverse, SMB_TRAVERSE),
     ]
     checks = [
+        *(
+            (f"access.{table}: {name}", all(map(_ADMITTED.fullmatch, who)), _ADMITTED_WORDS)
+            for table in ("shares", "groups")
+            for name, who in getattr(config.access, table).items()
+        ),
         *((f"limits.{name}", 0 < value < MAX_LIMIT, above) for name, value in asdict(config.limits).items()),
         ("workers", 0 <= config.workers <= MAX_WORKERS, f"0 (one per core) to {MAX_WORKERS}"),
         ("audit_share", 0 <= config.audit_share <= 1, "a number from 0 to 1"),

@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Final
 
+EXIT_USAGE: Final = 2
 EXIT_STOPPED: Final = 4
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LINE: Final = "phiscan: stopped"

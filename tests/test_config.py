@@ -66,6 +66,7 @@ def test_lets_the_environment_win(tmp_path: Path) -> None:
         ("[limits]\nmemory_bytes = 99999999999999999999999", "limits.memory_bytes: expected a number"),
         ("[limits]\nspeed = 1", "limits.speed: unknown field"),
         ("k = 0", "k: expected a positive number"),
+        ("[access.shares]\n'smb://a/b' = ['Users']", "access.shares: smb://a/b: expected everyone, group"),
         ("= broken", "not valid TOML"),
     ],
 )

@@ -14,10 +14,8 @@ from phiscan.cli.lazy_group import LazyGroup
 from phiscan.cli.output import print_message, set_log_format
 from phiscan.errors import PhiscanError, origin
 from phiscan.sandbox.scratch_folder import remove_stale_folders
-from phiscan.stopping import EXIT_STOPPED, as_interrupt, mark_reported
+from phiscan.stopping import EXIT_STOPPED, EXIT_USAGE, as_interrupt, mark_reported
 from phiscan.threads import use_one_thread
-
-EXIT_USAGE = 2
 
 # The commands in the order of the pipeline, each with its one-line description.
 _SUMMARIES = {

@@ -15,6 +15,7 @@ from phiscan.crawl.directory import DISABLED, EXPIRED, MISSING
 from phiscan.errors import InputError
 from phiscan.pipeline.reader_counts import (
     count_readers,
+    counted,
     effective_access,
     kept_directory,
     may_be_phi,
@@ -89,7 +90,7 @@ def folders(obj: str | None, limit: int) -> Answer:
 @answers
 @click.pass_obj
 def people(obj: str | None, file: str, names: bool, by: str) -> Answer:
-    """Count who can read FILE (a path or its number in the list); with --names also who.
+    """Count who can read FILE (a path or its number) by the directory as it was last read; with --names who.
 
     Names are read from the directory at that moment and stored nowhere; the audit log has who asked and the
     number of the file.
@@ -97,20 +98,22 @@ def people(obj: str | None, file: str, names: bool, by: str) -> Answer:
     config, now = config_of(obj), datetime.now(UTC)
     with open_store(obj) as store:
         record = store.item(store.find(file), conceal=True)
-        found: dict[str, Any] = {"file": record.file_id, "root": record.root, "path": record.path}
-        found["readers"] = counted_json(record.reader_count)
-        lines = [f"{visible(record.path)}   (no. {record.file_id})", f"  {readers_line(record.reader_count)}"]
+        directory = refresh_directory(config, now) if names else kept_directory(config)
         if names:
-            directory = refresh_directory(config, now)
             what = f"readers of file {record.file_id}, by name"
             store.users.log_lookup(what=what, by=actor_of(by), now=now)
-            with effective_access(config, directory) as calculated:
-                reached = calculated.reach(record.source)
-            shown = calculated.accounts_for(record.source.root).shown
-            sure, perhaps = shown(reached.sure), shown(max(0, reached.possible) & ~reached.sure)
-            found["names"] = {"surely": sure, "perhaps": perhaps}
-            lines += [f"    {visible(one)}" for one in sure]
-            lines += [f"    {visible(one)} (perhaps)" for one in perhaps]
+        with effective_access(config, directory) as calculated:
+            reached = calculated.reach(record.source)
+            count = counted(calculated, record, reached, now)
+    found: dict[str, Any] = {"file": record.file_id, "root": record.root, "path": record.path}
+    found["readers"] = counted_json(count)
+    lines = [f"{visible(record.path)}   (no. {record.file_id})", f"  {readers_line(count)}"]
+    if names:
+        shown = calculated.accounts_for(record.source.root).shown
+        sure, perhaps = shown(reached.sure), shown(max(0, reached.possible) & ~reached.sure)
+        found["names"] = {"surely": sure, "perhaps": perhaps}
+        lines += [f"    {visible(one)}" for one in sure]
+        lines += [f"    {visible(one)} (perhaps)" for one in perhaps]
     return found, lines
 
 

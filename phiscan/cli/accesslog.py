@@ -9,13 +9,14 @@ from pathlib import Path
 
 import click
 
-from phiscan.cli.output import Answer, answers, config_of
+from phiscan.cli.output import Answer, answers, config_of, print_message
 from phiscan.cli.queue.command import open_store
 from phiscan.crawl.access_logs.kinds import KINDS
 from phiscan.errors import InputError
-from phiscan.pipeline.access_logs import Imported, import_log
+from phiscan.pipeline.access_logs import Imported, import_logs
 from phiscan.report.openings import opening_words, together_words
 from phiscan.report.words import moment
+from phiscan.stopping import EXIT_USAGE
 from phiscan.visible import visible
 
 
@@ -32,19 +33,22 @@ def accesslog() -> None:
 )
 @answers
 @click.pass_obj
-def import_logs(obj: str | None, files: tuple[str, ...], kind: str | None, year: int | None) -> Answer:
+def import_files(obj: str | None, files: tuple[str, ...], kind: str | None, year: int | None) -> Answer:
     """Record which files of the database FILES say were opened: by how many accounts, first and last.
 
     The database has no name of an account, only keyed hashes. A log may be imported again: nothing is
-    counted twice, and files that a scan has found since are counted.
+    counted twice, and files that a scan has found since are counted. Exit status 2: some log could not be
+    read; the others were imported.
     """
     config, now = config_of(obj), datetime.now(UTC)
+    found = list[Imported]()
     with open_store(obj) as store:
-        found = [
-            import_log(store.database, config, Path(name), kind=kind or "", year=year, now=now)
-            for name in files
-        ]
-    return {"logs": [asdict(one) for one in found]}, (line for one in found for line in _lines(one))
+        for one in import_logs(store.database, config, map(Path, files), kind=kind or "", year=year, now=now):
+            found.append(one)
+            if one.problem:
+                print_message(one.problem, level="error")
+    status = EXIT_USAGE if any(one.problem for one in found) else 0
+    return {"logs": [asdict(one) for one in found]}, (line for one in found for line in _lines(one)), status
 
 
 @accesslog.command(epilog="Example: phiscan accesslog show /srv/share/Letters/okafor.docx")
@@ -70,6 +74,9 @@ def show(obj: str | None, file: str | None, incident: int | None) -> Answer:
 
 
 def _lines(one: Imported) -> Iterator[str]:
+    if one.kind is None:
+        yield from () if one.problem else [f"{visible(one.log)}: empty"]
+        return
     yield (
         f"{visible(one.log)}: {one.kind}; {one.n_understood:,} records, {one.n_openings:,} openings, "
         f"{one.n_matched:,} of files of the database, {one.n_ignored:,} by accounts that are left out"

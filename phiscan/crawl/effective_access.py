@@ -108,15 +108,14 @@ class Accounts:
         return self._people[name]
 
     def _resolved(self, name: str) -> People:
-        if name in self._groups:
-            return self.admitted(self._groups[name])
+        meant = self._groups.get(name, self._local.get(name, (name,)))
+        if tuple(meant) != (name,):  # the directory may have another group of this name
+            return self.admitted(meant)
         kind, _, text = name.partition(" ")
         bare = text.rpartition("\\")[2]  # DOMAIN\name
         keys, numbers = keys_of(self._key, (name, f"{kind} {bare}")), self._directory.keys
         number = next((numbers[one] for one in keys if one in numbers), None)
         if number is None:
-            if (meant := self._local.get(name, (name,))) != (name,):
-                return self.admitted(meant)
             if kind != "user":
                 return _unknown(GROUP if kind == "group" else ACCOUNT)
             number = self._n_all
@@ -205,13 +204,11 @@ class EffectiveAccess:
         Of those that the directory still has the name is its number, or the name where names were asked for.
         """
         accounts = self._smb if is_url(source.root) else self._here  # users of a service may have left, too
-        for entry in rights_of(source):
-            if entry.startswith("not ") or entry in EVERYONE:
-                continue
-            people = accounts.people(entry)
-            for number in bits_of(people.sure & accounts.inactive):
-                yield accounts.states[number], accounts.shown(1 << number)[0]
-            if ACCOUNT in people.notes and not entry.startswith("group "):
+        entries = [entry for entry in rights_of(source) if entry not in EVERYONE]
+        for number in bits_of(accounts.admitted(entries).sure & accounts.inactive):
+            yield accounts.states[number], accounts.shown(1 << number)[0]
+        for entry in entries:
+            if ACCOUNT in accounts.people(entry).notes and not entry.startswith(("not ", "group ")):
                 yield MISSING, entry
 
     def _share(self, source: SourceFile) -> People:

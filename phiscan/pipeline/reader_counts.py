@@ -71,13 +71,12 @@ def count_readers(
     with effective_access(config, directory) as access:
         for one in (*store.queue(conceal=True), *store.sampled()):
             people = access.reach(one.source)
-            n_accounts = access.accounts_for(one.source.root).active.bit_count()
-            files.append((one, _counted(people, n_accounts, now)))
+            files.append((one, counted(access, one, people, now)))
             if may_be_phi(one):
                 place = one.root_id, one.folder
                 n_files, before = of_folders.get(place, (0, NOBODY))
                 of_folders[place] = n_files + 1, before.either(people)
-                folders[place] = n_files + 1, _counted(before.either(people), n_accounts, now)
+                folders[place] = n_files + 1, counted(access, one, before.either(people), now)
     store.database.write(
         lambda connection: reader_counts.store_counts(connection, files, folders), durable=True
     )
@@ -98,6 +97,7 @@ def may_be_phi(record: FileRecord) -> bool:
     return record.verdict is Verdict.PHI or is_open
 
 
-def _counted(people: People, n_accounts: int, now: datetime) -> ReaderCount:
-    notes = tuple(sorted(people.notes))
+def counted(access: EffectiveAccess, of: FileRecord, people: People, now: datetime) -> ReaderCount:
+    """Return the number of people who can read a file, or one of its folder, without who they are."""
+    n_accounts, notes = access.accounts_for(of.source.root).active.bit_count(), tuple(sorted(people.notes))
     return ReaderCount(low=people.low, high=people.high, n_accounts=n_accounts, notes=notes, counted=now)

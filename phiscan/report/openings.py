@@ -42,7 +42,7 @@ def together_words(found: Openings) -> str:
 
 def _sentences(found: Openings) -> list[str]:
     opened = _(
-        "Openings: {n}. Different accounts: {accounts}, of them other than the owner: {others}. "
+        "Openings: {n}. Different accounts: {accounts}, of them other than the owner: at most {others}. "
         "First {first}, last {last}.",
         n=count(found.n_openings),
         accounts=count(found.n_accounts),

@@ -50,7 +50,7 @@ def site(home: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterato
         Path(folder).chmod(0o755)
         results = [
             _file(folder, "wide/letter.txt", "everyone"),
-            _file(folder, "staff/a.txt", "group staff", REMOVED),
+            _file(folder, "staff/a.txt", "group nurses", REMOVED),
             _file(folder, "staff/b.txt", "group office"),
             _file(folder, "clinic/c.txt", "group Clinic", people=2000),
             _file(folder, "odd/d.txt", "group of-nobody"),
@@ -200,7 +200,7 @@ def test_no_name_is_stored_or_printed_unasked(tmp_path: Path) -> None:
 
 def test_a_scan_counts_again_what_was_ever_counted(site: Path) -> None:
     root = json.loads(run("access", "people", "staff/b.txt", "--json"))["root"]
-    new = _file(root, "staff/new.txt", "group staff")
+    new = _file(root, "staff/new.txt", "group nurses")
     config = config_of(None)
     with Store.open(_database()) as store:
         scan(store, [new], unchanged=["staff/b.txt"], root=os.fsencode(root), minutes=5)
@@ -210,6 +210,7 @@ def test_a_scan_counts_again_what_was_ever_counted(site: Path) -> None:
         run("access", "update")
         scan(store, [replace(new, content_hash="another")], root=os.fsencode(root), minutes=9)
         assert store.item(number).reader_count is None  # that count was of another result
+        assert ": 2 people (" in run("access", "people", str(number))
         count_again(store, config, datetime.now(UTC))
         found = store.item(number).reader_count
     assert found is not None

@@ -56,14 +56,24 @@ def test_says_what_was_imported_and_whether_a_file_was_opened(log: str) -> None:
     )
 
 
+def test_a_log_that_cannot_be_read_costs_no_other_one(log: str, tmp_path: Path) -> None:
+    (tmp_path / "noise").write_text("noise\n")
+    result = run("accesslog", "import", "/none.log", "/dev/null", str(tmp_path / "noise"), log)
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (2, "/dev/null: empty")
+    assert "  new: 1 (" in result.stdout
+    missing, noise = result.stderr.splitlines()
+    assert missing == "/none.log: cannot be read: No such file or directory"
+    assert noise.endswith(
+        "/noise: no access log that phiscan knows; --kind names one of samba, windows, cloudtrail, m365, s3"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("show",), "expected FILE or --incident"),
         (("show", "a/letter.txt", "--incident", "1"), "expected FILE or --incident"),
         (("show", "--incident", "4"), "incident 4: there is none of this number"),
-        (("import", "/none.log"), "/none.log: cannot be read: No such file or directory"),
-        (("import", "/dev/null"), "/dev/null: no access log that phiscan knows; --kind names one of samba,"),
     ],
 )
 def test_refuses_in_one_line(log: str, arguments: tuple[str, ...], message: str) -> None:

@@ -26,7 +26,7 @@ def parsed(folder: Path, content: bytes | str, **given: Any) -> tuple[list[Opene
 
 
 def facts(found: list[Opened]) -> list[tuple[str, str, str]]:
-    return [(one.path, one.account, f"{one.moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}") for one in found]
+    return [(one.path, one.names[0], f"{one.moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}") for one in found]
 
 
 SAMBA_READ = "ana|10.0.0.7|records|pread_send|ok|/srv/records/a b|c.txt"
@@ -85,7 +85,7 @@ def test_a_line_break_in_a_file_name_makes_no_event(tmp_path: Path, forged: str)
     found, _log = parsed(
         tmp_path, f"{HEAD}\n  ana|1.2.3.4|s|pread|ok|{name}\n{HEAD}\n  bo|1.2.3.4|s|pread|ok|/srv/b\n"
     )
-    assert [one.account for one in found] == ["ana", "bo"]
+    assert [one.names[0] for one in found] == ["ana", "bo"]
     assert found[0].path.startswith("/srv/a\n")
     assert found[1].path == "/srv/b"
 
@@ -287,7 +287,7 @@ def test_audit_records_of_microsoft_365(
         "csv": f'RecordId,CreationDate,AuditData\r\n1,2026,"{quoted}"\r\n',
     }[form]
     found, log = parsed(tmp_path, text)
-    assert [(one.path, one.account) for one in found] == [(path, "ana@clinic.example") for path in paths]
+    assert [(one.path, one.names[0]) for one in found] == [(path, "ana@clinic.example") for path in paths]
     assert (log.n_understood, log.n_unknown) == (1, 0)
 
 
@@ -312,14 +312,14 @@ def test_a_log_that_is_cut_off_is_read_up_to_there(tmp_path: Path, keep: float) 
     found, log = parsed(tmp_path, packed[: int(len(packed) * keep)])
     assert log.is_damaged
     assert 0.2 * keep * len(lines) < len(found) < len(lines)
-    assert [one.account for one in found] == [f"user{n}" for n in range(len(found))]
+    assert [one.names[0] for one in found] == [f"user{n}" for n in range(len(found))]
 
 
 @pytest.mark.parametrize("time", ["1970/01/01 00:00:00", "2031/01/01 00:00:00", "2026/13/01 00:00:00"])
 def test_times_that_cannot_be_are_not_believed(tmp_path: Path, time: str) -> None:
     forged = f"{HEAD.replace('2026/11/20 08:30:01.123456', time)}\n  eve|1|s|pread|ok|/a\n"
     found, log = parsed(tmp_path, f"{HEAD}\n  ana|1|s|pread|ok|/a\n{forged}")
-    assert ([one.account for one in found], log.n_unknown) == (["ana"], 1)
+    assert ([one.names[0] for one in found], log.n_unknown) == (["ana"], 1)
     assert log.first == log.last
 
 

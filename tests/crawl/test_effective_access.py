@@ -16,7 +16,7 @@ import pytest
 from phiscan.config import AccessTable, DirectoryTable, SharesTable
 from phiscan.crawl import directory as directory_module
 from phiscan.crawl.directory import Directory, directory_of, read_cached, read_ldap, read_local
-from phiscan.crawl.effective_access import EffectiveAccess
+from phiscan.crawl.effective_access import Accounts, EffectiveAccess
 from phiscan.crawl.posix_access import with_access
 from phiscan.errors import InputError
 from phiscan.model import SourceFile
@@ -156,6 +156,11 @@ def test_links_and_guests_of_a_service_are_not_of_the_directory(
     assert _bounds(_access(directory), _file(*readers, root="graph://tenant/drive")) == expected
 
 
+def test_a_group_of_this_machine_is_not_that_of_the_directory(directory: Directory) -> None:
+    here = Accounts(directory, KEY, {}, {"group office": (f"user {CANARY}-ann",), "user many00001": ()})
+    assert [here.people(name).low for name in ("group office", "user many00001")] == [1, 0]
+
+
 def test_without_a_directory_there_is_no_number_for_a_group() -> None:
     access = _access(None, {SHARE: ("everyone",)})
     assert _bounds(access, _file("group staff")) == (None, None, ["no_directory"])
@@ -218,9 +223,11 @@ def test_a_folder_of_this_machine(
 
 def test_who_has_left_and_still_has_a_right(directory: Directory) -> None:
     access = _access(directory)
-    granted = _file("group Clinic", "group ward", "everyone", f"user {CANARY}-bob", "user old-account")
+    barred = f"not user {CANARY}-fay"
+    granted = _file(
+        barred, "group Clinic", "group ward", "everyone", f"user {CANARY}-bob", "user old-account"
+    )
     assert sorted(access.left(granted)) == [
-        ("disabled", f"{CANARY}-fay"),
         ("expired", f"{CANARY}-cyd"),
         ("expired", f"{CANARY}-gus"),
         ("missing", "user old-account"),

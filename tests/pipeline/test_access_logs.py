@@ -18,10 +18,10 @@ import smbclient
 import sqlalchemy as sa
 
 from phiscan.config import AccessLogTable, Config
-from phiscan.errors import InputError
+from phiscan.errors import ConfigError
 from phiscan.model import FileResult
 from phiscan.pipeline import access_logs
-from phiscan.pipeline.access_logs import Imported, import_log
+from phiscan.pipeline.access_logs import Imported, import_logs
 from phiscan.report.openings import opening_words, together_words
 from phiscan.review.records import openings
 from phiscan.review.records.openings import Openings
@@ -29,7 +29,7 @@ from phiscan.review.store import Store
 from phiscan.store.column_types import stored_columns
 from phiscan.store.identity import create_key
 from phiscan.store.tables import log_coverage, opening, seal_total, work_item
-from tests.crawl.test_access_logs import HEAD, trail, windows
+from tests.crawl.test_access_logs import HEAD, audit, trail, windows
 from tests.empty_database import new_store
 from tests.review.results import clear, later, referred, scan
 from tests.samba import PASSWORD, running_samba
@@ -61,9 +61,8 @@ def take(store: Store, tmp_path: Path) -> Import:
         path = tmp_path / "access.log"
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         table = AccessLogTable(**{"time_zone": "UTC", **settings})
-        return import_log(
-            store.database, Config(home=tmp_path, accesslog=table), path, kind=kind, now=later(60)
-        )
+        config = Config(home=tmp_path, accesslog=table)
+        return next(import_logs(store.database, config, [path], kind=kind, now=later(60)))
 
     return imported
 
@@ -89,7 +88,7 @@ def test_counts_openings_and_accounts_and_says_when(store: Store, take: Import) 
     assert (found.n_openings, found.n_matched, found.n_new) == (5, 5, 3)
     assert figures(known(store)) == (3, 2, 2)
     assert opening_words(known(store)) == (
-        "Openings: 3. Different accounts: 2, of them other than the owner: 2. "
+        "Openings: 3. Different accounts: 2, of them other than the owner: at most 2. "
         "First 2026-11-20 08:30 UTC, last 2026-11-20 08:45 UTC. "
         "Logs: Samba, 2026-11-20 08:30 UTC to 2026-11-20 08:45 UTC."
     )
@@ -160,10 +159,46 @@ def test_accounts_to_ignore_and_the_scanning_account_are_left_out(
     )
 
 
+APPLICATION = "11111111-2222-3333-4444-555555555555"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("S3_KEY", "AKIA1", trail(userIdentity={"arn": "a", "accessKeyId": "AKIA1"}), "s3://records"),
+        (
+            "M365_USERNAME",
+            APPLICATION,
+            audit(AppAccessContext={"ClientAppId": APPLICATION}),
+            "m365://t/sites",
+        ),
+        ("IMAP_USERNAME", "ana@clinic.example", audit(), "imaps://mail"),  # a person
+    ],
+)
+def test_the_scanning_program_is_known_by_its_key_and_only_in_logs_of_what_it_reads(
+    store: Store, take: Import, monkeypatch: pytest.MonkeyPatch, case: tuple[str, str, object, str]
+) -> None:
+    variable, own, record, root = case
+    monkeypatch.setenv(f"PHISCAN_{variable}", own)
+    scan(store, [referred("x.txt", root=root.encode())], root=root.encode(), minutes=2)
+    assert take(json.dumps(record)).n_ignored == (not root.startswith("imaps"))
+
+
+def test_a_log_of_a_folder_covers_no_other_one(store: Store, take: Import) -> None:
+    found = take(line("/data/letter.txt"), paths={"/data": "/share/a"})
+    assert list(found.roots) == ["/share/a"]
+    assert figures(known(store)) == (1, 1, 1)
+    assert opening_words(known(store, OTHER)) == "No log covers it."
+
+
 def test_an_owner_is_told_from_others_and_others_raise_the_file(store: Store, take: Import) -> None:
     names = ("own.txt", "one.txt", "three.txt")
     results = [owned(name) for name in names]
-    scan(store, results, root=b"/wide", minutes=2)
+    by_sid = owned("sid.txt")
+    by_sid = replace(by_sid, source=replace(by_sid.source, owner="S-1-5-21-7"))
+    scan(store, [*results, by_sid], root=b"/wide", minutes=2)
+    take(windows(4663, "/wide/sid.txt", SubjectUserSid="S-1-5-21-7"))
+    assert figures(known(store, "sid.txt")) == (1, 1, 0)
 
     def risks() -> list[float]:
         return [store.desk.item(store.find(name), viewer="a", now=later(9)).risk for name in names]
@@ -238,7 +273,7 @@ def test_objects_are_matched_below_the_prefix_of_a_bucket(store: Store, take: Im
 
 
 def test_a_table_that_names_no_root_is_refused(take: Import) -> None:
-    with pytest.raises(InputError, match=r"accesslog\.paths: /elsewhere: expected a root that was scanned"):
+    with pytest.raises(ConfigError, match=r"accesslog\.paths: /elsewhere: expected a root that was scanned"):
         take(line("/x"), paths={"/srv": "/elsewhere"})
 
 
@@ -265,7 +300,7 @@ def test_an_import_that_is_stopped_is_made_up_for_by_the_next(
         return done[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(openings, "add_openings", add)
+        patch.setattr(access_logs, "add_openings", add)
         with pytest.raises(KeyboardInterrupt):
             take(text)
     assert known(store).n_openings == 50 * n
@@ -285,7 +320,7 @@ def test_a_large_log_is_read_in_bounded_memory(store: Store, tmp_path: Path) -> 
         stream.write(line(f"/share/{LETTER}"))
     config = Config(home=tmp_path, accesslog=AccessLogTable(time_zone="UTC"))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = import_log(store.database, config, path, now=later(60))
+    found = next(import_logs(store.database, config, [path], now=later(60)))
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert (found.n_matched, found.n_unknown) == (1, 0)
     assert grown < 100 * 1024  # KiB; the log has 200 MiB
@@ -343,7 +378,7 @@ def test_a_log_of_samba_tells_who_read_from_who_listed(
 ) -> None:
     use(samba, "audited")
     config = Config(home=tmp_path)
-    found = import_log(store.database, config, samba.folder / "samba/log", now=datetime.now(UTC))
+    found = next(import_logs(store.database, config, [samba.folder / "samba/log"], now=datetime.now(UTC)))
     assert list(found.roots) == [share]
     check_openings(store, found)
 
@@ -367,7 +402,7 @@ def test_what_samba_sends_to_syslog_is_read_too(
             device.unlink()
     log = tmp_path / "syslog"
     log.write_bytes(b"".join(one.replace(b"\n", b" ").strip() + b"\n" for one in received))
-    found = import_log(store.database, Config(home=tmp_path), log, now=datetime.now(UTC))
+    found = next(import_logs(store.database, Config(home=tmp_path), [log], now=datetime.now(UTC)))
     assert list(found.roots) == [share]
     check_openings(store, found)
 

@@ -55,7 +55,7 @@ def test_periods_join_where_they_overlap(store: Store, runs: list[tuple[int, int
 
     def covered(order: list[tuple[int, int]]) -> object:
         for first, last in order:
-            store.database.write(lambda c: cover(c, 1, "samba", later(first), later(last)))  # noqa: B023
+            store.database.write(lambda c: cover(c, (1, b""), "samba", later(first), later(last)))  # noqa: B023
         (found,) = store.openings_together([number]).covered
         assert (found.first, found.last) == (later(0), later(max(last for _first, last in runs)))
         assert found.gaps == gaps

@@ -147,7 +147,7 @@ def _access(record: FileRecord) -> Iterator[str]:
 def readers_line(found: ReaderCount | None) -> str:
     """Return how many people can read a file, and when they were counted."""
     if found is None:
-        return "people who can read it: not counted; `phiscan access update` counts them"
+        return "people who can read it: not counted; `phiscan access update` counts those of the list"
     return f"people who can read it: {reader_words(found)} (counted {found.counted:%Y-%m-%d})"
 
 

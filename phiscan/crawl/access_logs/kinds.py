@@ -61,6 +61,7 @@ _TRAIL_MARK = re.compile(rb'"eventSource"\s*:')
 _AUDIT_MARK = re.compile(rb'"+(?:Operation|operation)"+\s*:|^[^\n]*\bAuditData\b')
 _SERVER_READS = re.compile(r"(?:REST|WEBSITE)\.(?:GET|COPY)\.OBJECT(?:_GET)?")
 _ANONYMOUS = "anonymous"
+_PROGRAMS = ("appid", "applicationid", "clientappid")  # fields that name the program of an application
 _FILE_OPERATIONS = frozenset(
     {"FileAccessed", "FileAccessedExtended", "FileDownloaded", "FilePreviewed", "FileSyncDownloadedFull"}
 )
@@ -70,7 +71,7 @@ class Opened(NamedTuple):
     """One opening; names are as the log has them."""
 
     path: str  # with /, bytes that are not UTF-8 as surrogates: /srv/share/a.txt, //server/share/a, s3://bucket/key
-    account: str
+    names: tuple[str, ...]  # of the account: as it is counted; others by which an owner or program is known
     moment: datetime
 
 
@@ -95,10 +96,10 @@ def _samba_messages(log: Log) -> Iterator[tuple[bytes, bytes, frozenset[str]]]:
 
 
 def _read_samba(record: tuple[bytes, bytes, frozenset[str]]) -> Read:
-    """Return time, account and opened path of a message.
+    """Return time, names of the account and opened path of a message.
 
     >>> _read_samba((b"Nov 20 08:30:01", b"ana|10.0.0.7|records|openat|ok|r|a|b.txt", _OPENS))
-    ('Nov 20 08:30:01', 'ana', ['records/a|b.txt'])
+    ('Nov 20 08:30:01', ('ana',), ['records/a|b.txt'])
     """
     time, message, counted = record
     found = _MESSAGE.fullmatch(message.decode("utf-8", "surrogateescape"))
@@ -114,7 +115,7 @@ def _read_samba(record: tuple[bytes, bytes, frozenset[str]]) -> Read:
     prefix = further.split("|")  # after the account: the client alone, or others with the share last
     share = prefix[-2] if len(prefix) > 2 else ""  # noqa: PLR2004 (the last part is empty)
     path = path if path.startswith("/") else f"{share}/{path}"
-    return time.decode("ascii"), account, [path] if is_read else []
+    return time.decode("ascii"), (account,), [path] if is_read else []
 
 
 def _windows_events(log: Log) -> Iterator[str]:
@@ -158,7 +159,7 @@ def _from_xml(log: Log) -> Iterator[str]:
 
 
 def _read_windows(text: str) -> Read:
-    """Return time, account and opened path of an event."""
+    """Return time, names of the account and opened path of an event."""
     event = etree.fromstring(text.encode("utf-8", "replace"), _XML_PARSER)
     system = {etree.QName(one).localname: one for one in event.iterfind("./{*}System/*")}
     data = {one.get("Name"): one.text or "" for one in event.iterfind("./{*}EventData/{*}Data")}
@@ -166,9 +167,9 @@ def _read_windows(text: str) -> Read:
     number = system["EventID"].text
     is_success = "Keywords" not in system or int(system["Keywords"].text or "0", 16) & _SUCCEEDED
     if number not in {"4663", "5145"} or not is_success:
-        return time, "", []
+        return time, (), []
     if not int(data["AccessMask"], 16) & _READ_DATA or data["ObjectType"] != "File":
-        return time, "", []
+        return time, (), []
     if number == "4663":
         path = data["ObjectName"]
     else:
@@ -176,11 +177,11 @@ def _read_windows(text: str) -> Read:
         share = data["ShareName"].rpartition("\\")[2]
         path = f"//{server}/{share}/{data['RelativeTargetName']}"
     account = f"{data['SubjectDomainName']}\\{data['SubjectUserName']}".lstrip("\\")
-    return time, account, [path.replace("\\", "/")]
+    return time, (account, data.get("SubjectUserSid", "")), [path.replace("\\", "/")]
 
 
 def _read_server_line(line: bytes) -> Read:
-    """Return time, account and opened object of a line of an S3 server access log."""
+    """Return time, names of the account and opened object of a line of an S3 server access log."""
     found = _SERVER_LINE.fullmatch(line.decode("utf-8", "surrogateescape"))
     if found is None:
         raise ValueError(line)
@@ -188,15 +189,15 @@ def _read_server_line(line: bytes) -> Read:
     moment = datetime.strptime(time, "%d/%b/%Y:%H:%M:%S %z")
     is_read = _SERVER_READS.fullmatch(operation) and status in {"200", "206"} and key != "-"
     path = f"s3://{bucket}/{_unquoted(_unquoted(key))}"
-    return moment.isoformat(), _ANONYMOUS if account == "-" else account, [path] if is_read else []
+    return moment.isoformat(), (_ANONYMOUS if account == "-" else account,), [path] if is_read else []
 
 
 def _read_trail(record: dict[str, Any]) -> Read:
-    """Return time, account and opened object of a record of CloudTrail."""
+    """Return time, names of the account and opened object of a record of CloudTrail."""
     time, name = record["eventTime"], record["eventName"]
     is_read = name in {"GetObject", "CopyObject"} and not record.get("errorCode")
     if record["eventSource"] != "s3.amazonaws.com" or not is_read:
-        return time, "", []
+        return time, (), []
     asked, identity = record["requestParameters"], record["userIdentity"]
     path = f"{asked['bucketName']}/{asked['key']}"
     if name == "CopyObject":
@@ -204,11 +205,11 @@ def _read_trail(record: dict[str, Any]) -> Read:
     account = identity.get("arn") or identity.get("invokedBy") or identity["principalId"]
     if identity.get("accountId") == "ANONYMOUS_PRINCIPAL":
         account = _ANONYMOUS
-    return time, str(account), [f"s3://{path}"]
+    return time, (str(account), str(identity.get("accessKeyId") or "")), [f"s3://{path}"]
 
 
 def _read_audit(outer: dict[str, Any]) -> Read:
-    """Return time, account and opened files or mails of an audit record of Microsoft 365."""
+    """Return time, names of the account and opened files or mails of an audit record of Microsoft 365."""
     inner = outer.get("auditData") or outer.get("AuditData") or outer
     record = {name.lower(): value for name, value in inner.items()}
     paths = []
@@ -220,7 +221,9 @@ def _read_audit(outer: dict[str, Any]) -> Read:
             place = str(folder["Path"]).replace("\\", "/").strip("/")
             mails = [str(item["InternetMessageId"]) for item in folder.get("FolderItems", ())]
             paths += [f"mailbox://{record['mailboxownerupn']}/{place}/{mail}" for mail in mails]
-    return _utc(record["creationtime"]), str(record["userid"]), paths
+    program = record | {name.lower(): value for name, value in (record.get("appaccesscontext") or {}).items()}
+    names = (record["userid"], *(program.get(name) for name in _PROGRAMS))
+    return _utc(record["creationtime"]), tuple(str(name) for name in names if name), paths
 
 
 def _utc(time: str) -> str:
@@ -238,15 +241,16 @@ class LogKind(NamedTuple):
     mark: re.Pattern[bytes]  # is in its first bytes
     records: Callable[[Log], Iterator[Any]]
     read: Callable[[Any], Read]  # raises where it does not understand a record
+    scheme: str  # of the roots that phiscan reads through the same server, with an account that is in the log
     folds: bool = False  # its names are compared without regard to case
 
 
 KINDS = {
-    "samba": LogKind(_SAMBA_MARK, _samba_messages, _read_samba),
-    "windows": LogKind(_WINDOWS_MARK, _windows_events, _read_windows, folds=True),
-    "cloudtrail": LogKind(_TRAIL_MARK, Log.records, _read_trail),
-    "m365": LogKind(_AUDIT_MARK, Log.records, _read_audit, folds=True),
-    "s3": LogKind(_SERVER_MARK, Log.lines, _read_server_line),
+    "samba": LogKind(_SAMBA_MARK, _samba_messages, _read_samba, "smb"),
+    "windows": LogKind(_WINDOWS_MARK, _windows_events, _read_windows, "smb", folds=True),
+    "cloudtrail": LogKind(_TRAIL_MARK, Log.records, _read_trail, "s3"),
+    "m365": LogKind(_AUDIT_MARK, Log.records, _read_audit, "m365", folds=True),
+    "s3": LogKind(_SERVER_MARK, Log.lines, _read_server_line, "s3"),
 }
 """By the name of ``--kind``, in the order in which they are tried."""
 
@@ -267,9 +271,9 @@ def openings_in(log: Log, kind: str) -> Iterator[Opened]:
     """Yield the openings in a log of this kind; what is not understood is counted."""
     for record in KINDS[kind].records(log):
         try:
-            time, account, paths = KINDS[kind].read(record)
+            time, names, paths = KINDS[kind].read(record)
             moment = log.saw(time)
         except _NOT_UNDERSTOOD:
             log.n_unknown += 1
         else:
-            yield from (Opened(path, account, moment) for path in paths)
+            yield from (Opened(path, names, moment) for path in paths)

@@ -31,8 +31,8 @@ _NEXT_RECORD = re.compile(r"\n|\}\s*,\s*(?=\{)")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _EARLIEST, _LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _DAY = timedelta(days=1)
-Read = tuple[str, str, list[str]]
-"""Time, account and opened paths of a record."""
+Read = tuple[str, tuple[str, ...], list[str]]
+"""Time, names of the account and opened paths of a record."""
 
 
 @dataclass(slots=True)

@@ -52,8 +52,8 @@ class LoggedPaths:
         named = f"{root_id}\0{self._name(path)}".encode("utf-8", "surrogatepass")
         return int.from_bytes(blake2b(named, digest_size=8).digest())
 
-    def _find(self, written: str) -> tuple[int, int]:
-        """Return the number of the root and that of the file; 0 = none, or several of this name."""
+    def _find(self, written: str) -> tuple[int, str, int]:
+        """Return the root, the folder that the log is of, and the file; 0 = none, or several of this name."""
         parts = self._name(written).split("/", self._depth)
         for length in range(len(parts) - 1, 0, -1):
             begin, rest = "/".join(parts[:length]) + "/", "/".join(parts[length:])
@@ -63,8 +63,8 @@ class LoggedPaths:
                 root_id, below = place
                 wanted = np.uint64(self._hash(root_id, below + rest))
                 at, end = (np.searchsorted(self._hashes, wanted, side) for side in ("left", "right"))
-                return root_id, int(self._numbers[at]) if end - at == 1 else 0
-        return 0, 0
+                return root_id, below, int(self._numbers[at]) if end - at == 1 else 0
+        return 0, "", 0
 
 
 def _places(roots: Mapping[int, bytes], table: Mapping[str, str]) -> Iterator[tuple[str, tuple[int, str]]]:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -54,7 +54,7 @@ class Openings:
 
     n_openings: int = 0
     n_accounts: int = 0  # different ones
-    n_others: int = 0  # of them, those that did not own the file
+    n_others: int = 0  # of them, those that are not known to own the file
     first: datetime | None = None
     last: datetime | None = None
     # Of the files; where only a list is read, there is nothing of what logs cover.
@@ -125,18 +125,23 @@ def openings_of(connection: sa.Connection, file_ids: Iterable[int]) -> dict[int,
 def openings_together(connection: sa.Connection, file_ids: Collection[int]) -> Openings:
     """Return the openings of several files together, and how many of the files logs cover."""
     rows = list(rows_in(connection, _accounts(), "files", file_ids))
-    of_file = sa.select(file.c.id, file.c.root_id).where(file.c.id.in_(listed("files")))
-    roots = {row.id: row.root_id for row in rows_in(connection, of_file, "files", file_ids)}
+    of_file = sa.select(file.c.id, file.c.root_id, file.c.path).where(file.c.id.in_(listed("files")))
+    files = list(rows_in(connection, of_file, "files", file_ids))
     of_root = sa.select(log_coverage).where(log_coverage.c.root_id.in_(listed("roots")))
-    logs = list(rows_in(connection, of_root, "roots", set(roots.values())))
-    opened, known = {row.here for row in rows}, {row.root_id for row in logs}
-    n_idle = sum(root in known and number not in opened for number, root in roots.items())
+    logs = defaultdict[int, list[sa.Row[Any]]](list)
+    for log in rows_in(connection, of_root, "roots", {one.root_id for one in files}):
+        logs[log.root_id].append(log)
+    covering = {
+        one.id: [log for log in logs[one.root_id] if one.path.startswith(log.folder)] for one in files
+    }
+    opened = {row.here for row in rows}
+    n_idle = sum(bool(found) and number not in opened for number, found in covering.items())
     return _summed(
         {(row.place, row.account): row for row in rows}.values(),
-        covered=tuple(_periods(logs)),
+        covered=tuple(_periods(chain.from_iterable(covering.values()))),
         n_opened=len(opened),
         n_not_opened=n_idle,
-        n_not_covered=len(roots) - len(opened) - n_idle,
+        n_not_covered=len(files) - len(opened) - n_idle,
     )
 
 
@@ -188,14 +193,17 @@ def add_openings(connection: sa.Connection, found: Mapping[tuple[int, bytes, int
     return n_new
 
 
-def cover(connection: sa.Connection, root_id: int, kind: str, first: datetime, last: datetime) -> None:
-    """Add a time that a log covers, joined with those that it overlaps."""
+def cover(
+    connection: sa.Connection, place: tuple[int, bytes], kind: str, first: datetime, last: datetime
+) -> None:
+    """Add a time that a log covers of a root, or of a folder in it, joined with those that it overlaps."""
     run = (minute_of(first), minute_of(last))
-    here = (log_coverage.c.root_id == root_id, log_coverage.c.kind == kind)
-    near = (*here, log_coverage.c.first <= run[1] + 1, log_coverage.c.last >= run[0] - 1)
+    made = log_coverage.c
+    here = (made.root_id == place[0], made.folder == place[1], made.kind == kind)
+    near = (*here, made.first <= run[1] + 1, made.last >= run[0] - 1)
     found = [(row["first"], row["last"]) for row in seals.rows(connection, log_coverage, *near)]
     joined = merged([run, *found])
     if joined != found:
         seals.remove(connection, log_coverage, *near)
-        rows = [{"root_id": root_id, "kind": kind, "first": a, "last": b} for a, b in joined]
-        seals.insert(connection, log_coverage, rows)
+        of = {"root_id": place[0], "folder": place[1], "kind": kind}
+        seals.insert(connection, log_coverage, [{**of, "first": a, "last": b} for a, b in joined])
