@@ -14,7 +14,6 @@ from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
 from tests.extract import (
     test_databases,
-    test_office_parts,
     test_office_places,
     test_old_programs,
     test_pdf,
@@ -45,17 +44,6 @@ def revised() -> bytes:
         stream = io.BytesIO()
         writer.write(stream)
     return stream.getvalue()
-
-
-def pivot() -> bytes:
-    definition = (
-        '<pivotCacheDefinition><cacheFields><cacheField name="Last name"><sharedItems/></cacheField>'
-        "</cacheFields></pivotCacheDefinition>"
-    )
-    records = '<pivotCacheRecords><r><s v="Okafor"/></r><r><s v="Delisle"/></r></pivotCacheRecords>'
-    return test_office_parts.workbook(
-        xl__pivotCache__pivotCacheDefinition1=definition, xl__pivotCache__pivotCacheRecords1=records
-    )
 
 
 def database() -> bytes:
@@ -112,7 +100,18 @@ BOUNDS: dict[str, tuple[object, Callable[[], bytes], str, str]] = {
         "a.pdf",
         "pictures among objects 2 to",
     ),
-    "spreadsheets.workbook_parts._MOST_RECORDS": (1, pivot, "a.xlsx", "records 2 to 2 are not read"),
+    "spreadsheets.workbook_parts._MOST_RECORDS": (
+        1,
+        lambda: test_office_places.pivot("<r/>", "<r/>"),
+        "a.xlsx",
+        "records 2 to 2 are not read",
+    ),
+    "office.package._MOST_BYTES": (
+        9,
+        lambda: test_office_places.CASES["d_docvars.docx"],
+        "a.docx",
+        "more than 9 bytes of fields",
+    ),
     "office.package._MOST_VALUES": (
         0,
         lambda: test_office_places.CASES["d_docvars.docx"],

@@ -20,7 +20,7 @@ NOTES = {
             "Note de suivi. Hélène Côté, née le 14 août 1951 à Trois-Rivières, admise pour une défaillance cardiaque;"  # noqa: E501
             " médecin traitant: Dr François Bélanger. Été revue à l'automne."
         ),
-        ("cp1252", "cp850", "cp863", "cp437", "mac-roman", "iso8859-15"),
+        ("cp1252", "cp850", "cp863", "cp437", "mac-roman", "iso8859-15", "utf-7"),
     ),
     "German": (
         "Frau Jürgen Müller, geboren am 3. März 1948 in Köln, wurde für fünf Tage stationär aufgenommen. Straße 12.",  # noqa: E501
@@ -128,7 +128,16 @@ def test_text_that_is_encoded_otherwise_than_declared_is_read(read: Read, data: 
 
 
 @pytest.mark.parametrize(
-    "text", ["JOÃO CONCEIÇÃO", "ÂGE: 61", "├──┤ ├│", "√© 3", "São João", "Ðórður Åström"]
+    "text",
+    [
+        "Vitamin C+AMP-kinase and a+AMO-b were given with C+AMQ-s",
+        "JOÃO CONCEIÇÃO",
+        "ÂGE: 61",
+        "├──┤ ├│",
+        "√© 3",
+        "São João",
+        "Ðórður Åström",
+    ],
 )
 def test_text_that_only_looks_encoded_twice_stays(read: Read, text: str) -> None:
     assert read(text.encode(), "note.txt").text.strip() == text

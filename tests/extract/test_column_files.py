@@ -17,7 +17,7 @@ from phiscan.extract.databases import column_files
 from phiscan.model import Document, FailReason, SourceFile
 
 Read = Callable[..., Document]
-N_ROWS = 30_000
+N_ROWS = 12_000
 
 
 def table(n_rows: int = 2) -> Any:
@@ -83,7 +83,7 @@ def test_all_rows_of_many_batches_are_read(read: Read, tmp_path: Path, name: str
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_damaged_table_is_never_silent(read: Read, tmp_path: Path, name: str) -> None:
-    whole = written(name, tmp_path, 2_000)
+    whole = written(name, tmp_path, 500)
     for data in (whole[: len(whole) // 2], whole[:-40]):
         document = read(data, name)
         assert document.unread

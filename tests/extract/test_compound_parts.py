@@ -21,7 +21,7 @@ from tests.extract.compound_files import (
     word_97,
     workbook_97,
 )
-from tests.extract.test_office_places import docx, package
+from tests.extract.packages import docx, xlsx
 
 Read = Callable[..., Document]
 P = "Patient Lena Okafor, born 1951-03-14, MRN 40718823, congestive heart failure."
@@ -58,9 +58,7 @@ def with_table(strings: bytes) -> bytes:
 
 CASES = {
     "macro.docm": docx(parts={"word/vbaProject.bin": compound(PROJECT)}),
-    "macro.xlsm": package(
-        "xl/workbook.xml", {"xl/workbook.xml": "<workbook/>", "xl/vbaProject.bin": compound(PROJECT)}
-    ),
+    "macro.xlsm": xlsx(parts={"xl/vbaProject.bin": compound(PROJECT)}),
     "macro_elsewhere.docm": docx(parts={"word/other/part.bin": compound(PROJECT)}),
     "form_caption.docm": docx(
         parts={

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import docx
@@ -14,6 +15,7 @@ from phiscan.model import Document, FailReason
 Read = Callable[..., Document]
 
 
+@cache
 def locked(password: str) -> bytes:
     document = docx.Document()
     document.add_paragraph("Lena Okafor")

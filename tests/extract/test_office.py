@@ -1,5 +1,4 @@
 import io
-import zipfile
 from collections.abc import Callable
 
 import docx
@@ -9,11 +8,11 @@ from docx.oxml import parse_xml
 
 from phiscan.errors import ExtractError
 from phiscan.model import Document
+from tests.extract import packages
 
 Read = Callable[..., Document]
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-STRICT = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 
 
 def docx_bytes() -> bytes:
@@ -65,24 +64,9 @@ def test_reads_every_part_of_a_word_document(read: Read) -> None:
     assert document.locate(document.text.index("Header Hospital")).startswith("#header")
 
 
-def test_reads_the_strict_dialect(read: Read) -> None:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as package:
-        package.writestr("[Content_Types].xml", "<Types/>")
-        package.writestr("_rels/.rels", "<Relationships/>")
-        package.writestr(
-            "word/document.xml",
-            f'<w:document xmlns:w="{STRICT}"><w:body><w:p><w:r><w:t>strict words</w:t></w:r></w:p>'
-            "</w:body></w:document>",
-        )
-    assert "strict words" in read(stream.getvalue(), "s.docx").text
-
-
 def test_reads_an_embedded_workbook_as_a_document_of_its_own(read: Read) -> None:
-    stream = io.BytesIO(docx_bytes())
-    with zipfile.ZipFile(stream, "a") as package:
-        package.writestr("word/embeddings/list.csv", "Name,City,Phone\nLena Okafor,Ajax,1\nBo Li,York,2\n")
-    document = read(stream.getvalue(), "e.docx")
+    rows = "Name,City,Phone\nLena Okafor,Ajax,1\nBo Li,York,2\n"
+    document = read(packages.docx(parts={"word/embeddings/list.csv": rows}), "e.docx")
     assert document.locate(document.text.index("Lena Okafor")) == "list.csv#row2"
 
 
@@ -108,56 +92,20 @@ def test_reads_slides_notes_and_tables(read: Read) -> None:
     assert "MRN\t998877" in document.text
 
 
-def odt(body: str, mimetype: str = "application/vnd.oasis.opendocument.text") -> bytes:
-    stream = io.BytesIO()
-    names = "".join(
-        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-        for name in ("office", "text", "table")
-    )
-    with zipfile.ZipFile(stream, "w") as package:
-        package.writestr("mimetype", mimetype)
-        package.writestr(
-            "content.xml",
-            f"<office:document-content{names}><office:body>{body}</office:body></office:document-content>",
-        )
-        package.writestr(
-            "meta.xml",
-            f'<office:document-meta{names} xmlns:dc="http://purl.org/dc/elements/1.1/"><office:meta>'
-            "<dc:creator>Meta Person</dc:creator></office:meta></office:document-meta>",
-        )
-    return stream.getvalue()
-
-
 def test_reads_opendocument_text(read: Read) -> None:
-    body = (
-        "<office:text><text:p>Ann<text:s text:c='2'/>Roy<text:tab/>seen</text:p>"
-        "<text:p>again</text:p></office:text>"
-    )
-    document = read(odt(body), "a.odt")
+    body = "<text:p>Ann<text:s text:c='2'/>Roy<text:tab/>seen</text:p><text:p>again</text:p>"
+    creator = "<office:meta><dc:creator>Meta Person</dc:creator></office:meta>"
+    meta = f"<office:document-meta {packages.ON}>{creator}</office:document-meta>"
+    document = read(packages.odt(body, {"meta.xml": meta}), "a.odt")
     assert "Ann  Roy\tseen\nagain" in document.text
     assert "creator: Meta Person" in document.text
 
 
 def test_names_an_encrypted_opendocument(read: Read) -> None:
-    stream = io.BytesIO(odt("<office:text/>"))
-    with zipfile.ZipFile(stream, "a") as package:
-        package.writestr("META-INF/manifest.xml", "<manifest><encryption-data/></manifest>")
+    manifest = "<manifest><encryption-data/></manifest>"
     with pytest.raises(ExtractError) as caught:
-        read(stream.getvalue(), "a.odt")
+        read(packages.odt(parts={"META-INF/manifest.xml": manifest}), "a.odt")
     assert caught.value.reason == "encrypted"
-
-
-def test_reads_an_epub(read: Read) -> None:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as package:
-        package.writestr("mimetype", "application/epub+zip")
-        package.writestr(
-            "OEBPS/content.opf", "<package><metadata><creator>Jo Writer</creator></metadata></package>"
-        )
-        package.writestr("OEBPS/one.xhtml", "<html><body><p>chapter words</p></body></html>")
-    document = read(stream.getvalue(), "b.epub")
-    assert "chapter words" in document.text
-    assert "creator: Jo Writer" in document.text
 
 
 def test_reads_rtf_with_code_pages_notes_and_unicode(read: Read) -> None:
@@ -174,26 +122,16 @@ def test_reads_rtf_with_code_pages_notes_and_unicode(read: Read) -> None:
 
 
 def test_what_a_program_counts_and_switches_is_no_text(read: Read) -> None:
-    document = docx.Document()
-    document.core_properties.author = "Dr Author"
-    packed = io.BytesIO()
-    document.save(packed)
+    office = "http://schemas.openxmlformats.org/officeDocument/2006"
     switches = (
-        b'<Properties xmlns="http://schemas.openxmlformats.org/officeDocument/2006/extended-properties">'
-        b"<Company>Riverbend Clinic</Company><Words>12</Words><ScaleCrop>false</ScaleCrop>"
-        b"<SharedDoc>true</SharedDoc><AppVersion>14.0000</AppVersion></Properties>"
+        f'<Properties xmlns="{office}/extended-properties">'
+        "<Company>Riverbend Clinic</Company><Words>12</Words><ScaleCrop>false</ScaleCrop>"
+        "<SharedDoc>true</SharedDoc><AppVersion>14.0000</AppVersion></Properties>"
     )
-    custom = (
-        b'<Properties xmlns="http://schemas.openxmlformats.org/officeDocument/2006/custom-properties">'
-        b'<property name="Chart"><v>0048812</v></property></Properties>'
-    )
-    made = io.BytesIO()
-    with zipfile.ZipFile(packed) as old, zipfile.ZipFile(made, "w") as new:
-        for name in old.namelist():
-            new.writestr(name, switches if name == "docProps/app.xml" else old.read(name))
-        new.writestr("docProps/custom.xml", custom)
-    text = read(made.getvalue(), "a.docx").text
-    assert "Dr Author" in text
+    own = '<property name="Chart"><v>0048812</v></property>'
+    custom = f'<Properties xmlns="{office}/custom-properties">{own}</Properties>'
+    parts = {"docProps/app.xml": switches, "docProps/custom.xml": custom}
+    text = read(packages.docx(parts=parts), "a.docx").text
     assert "Company: Riverbend Clinic" in text
     assert "Chart: 0048812" in text
     assert not any(word in text for word in ("ScaleCrop", "SharedDoc", "AppVersion", "Words"))

@@ -154,15 +154,6 @@ def test_a_scan_without_ocr_needs_ocr(read: Read, monkeypatch: pytest.MonkeyPatc
     assert caught.value.reason == FailReason.NEEDS_OCR
 
 
-def test_a_picture_without_ocr_needs_ocr(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ocr, "languages", lambda: "")
-    stream = io.BytesIO()
-    picture().save(stream, "PNG")
-    with pytest.raises(ExtractError) as caught:
-        read(stream.getvalue(), "scan.png")
-    assert caught.value.reason == FailReason.NEEDS_OCR
-
-
 Place = tuple[float, float, float, float]
 WHOLE_PAGE = (0.0, 0.0, 612.0, 792.0)
 HALF_PAGE = (72.0, 60.0, 468.0, 300.0)
@@ -301,11 +292,6 @@ def test_a_page_of_drawn_letters_needs_ocr(read: Read, monkeypatch: pytest.Monke
 @pytest.mark.skipif(not ocr.languages(), reason="tesseract is not installed")
 def test_a_scan_is_read_by_ocr(read: Read) -> None:
     assert "Okafor" in read(scanned_pdf(), "scan.pdf").text
-    stream = io.BytesIO()
-    picture().save(stream, "TIFF", save_all=True, append_images=[picture()])
-    document = read(stream.getvalue(), "scan.tiff")
-    assert document.text.count("Okafor") == 2
-    assert document.locate(document.text.rindex("Okafor")) == "#p2"
 
 
 def test_ocr_stops_at_its_budget(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:

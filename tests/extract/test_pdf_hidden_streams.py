@@ -202,8 +202,8 @@ def growing_lzw(n_rounds: int) -> bytes:
 @pytest.mark.parametrize(
     ("make", "entries"),
     [
-        (lambda: zlib.compress(bytes(100_000_000), 9), "/Filter/FlateDecode"),
-        (lambda: zlib.compress(zlib.compress(bytes(100_000_000))), "/Filter[/FlateDecode/FlateDecode]"),
+        (lambda: zlib.compress(bytes(70_000_000), 9), "/Filter/FlateDecode"),
+        (lambda: zlib.compress(zlib.compress(bytes(70_000_000))), "/Filter[/FlateDecode/FlateDecode]"),
         (lambda: growing_lzw(100), "/Filter/LZWDecode"),
         (lambda: zlib.compress(growing_lzw(60)), "/Filter[/FlateDecode/LZWDecode]"),
         (lambda: b"zzzz", "/Filter/ASCII85Decode"),

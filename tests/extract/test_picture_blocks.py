@@ -12,10 +12,12 @@ import pytest
 from PIL import Image, TiffImagePlugin
 
 from phiscan.config import Limits
-from phiscan.extract.core.content import Sink
-from phiscan.extract.ocr.images import metadata_text, on_white, tags
+from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.ocr.images import metadata_text, on_white, read_image, tags
 from phiscan.extract.ocr.picture_values import blocks, comment_text, read_codes
+from phiscan.extract.registry import dispatch
 from phiscan.model import Document
+from tests.extract.packages import zipped
 
 Read = Callable[..., Document]
 P = "Patient: Lena Okafor, MRN 40718823, congestive heart failure."
@@ -98,6 +100,15 @@ CASES = {
         "Lena Okafor",
     ),
     "UTF-16 in tEXt": (png((b"tEXt", b"Comment\0" + P.encode("utf-16"))), P),
+    "raw profile": (
+        png(
+            (
+                b"zTXt",
+                b"Raw profile type iptc\0\0" + zlib.compress(b"\niptc\n 66\n" + PB.hex().encode() + b"\n"),
+            )
+        ),
+        P,
+    ),
     "short private chunk": (png((b"prVt", b"Lena Okafor 1951-03-14")), "Lena Okafor 1951"),
     "compressed XMP": (png((b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0" + zlib.compress(XMP.encode()))), P),
     "first of two JPEG comments": (
@@ -123,6 +134,26 @@ CASES = {
 def test_a_block_of_metadata_is_read(name: str) -> None:
     data, wanted = CASES[name]
     assert wanted in metadata_text(Image.open(io.BytesIO(data)), data)
+
+
+@pytest.mark.parametrize("kind", ["BMP", "WEBP", "JPEG", "PNG"])
+def test_what_follows_a_picture_is_read(read_bytes: Read, kind: str) -> None:
+    limits = Limits(ocr_s=0)
+    for after in (PB, zipped({"a.txt": P})):
+        # Beside a note: of a picture alone, metadata are no text.
+        data = zipped({"note.txt": "a note", "a.bin": picture(kind) + after})
+        assert P[:-1] in read_bytes(data, "a.zip", limits).text
+    rest = b"\x01\x02\x00\x9f" + PB + b"\x00\x01\x02\x81\x8d" * 9  # no file
+    document = read_bytes(zipped({"note.txt": "a note", "a.bin": picture(kind) + rest}), "a.zip", limits)
+    assert P in document.text
+    assert "after the picture are not read" in document.unread[0].detail
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP"])
+def test_a_picture_without_metadata_has_no_text(kind: str) -> None:
+    sink = Sink(Limits(ocr_s=0), dispatch=dispatch)
+    read_image(Content(picture(kind), "a"), sink)
+    assert not sink.text()
 
 
 @pytest.mark.parametrize("kind", ["AVIF", "JPEG2000", "PPM", "PCX", "QOI", "SGI", "DDS", "TGA"])

@@ -448,7 +448,7 @@ def _scalars(value: object) -> set[str]:
     return {str(value)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(value=VALUES)
 def test_every_string_and_number_of_a_json_file_is_in_its_text(value: object) -> None:
     text = "\n".join(labelled_lines(value))

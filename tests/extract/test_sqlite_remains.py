@@ -34,8 +34,8 @@ def sq(*statements: str | tuple[str, tuple[object, ...]], pragma: str = "") -> b
     return database.serialize()
 
 
-def deleted(n_rows: int, *, big: bool = False) -> bytes:
-    """Rows of which one, or all but ten, are deleted."""
+def deleted(n_rows: int) -> bytes:
+    """Rows of which all but ten are deleted."""
     database = sqlite3.connect(":memory:")
     database.execute("pragma secure_delete=off")
     database.execute("create table t(a integer primary key, b)")
@@ -43,16 +43,12 @@ def deleted(n_rows: int, *, big: bool = False) -> bytes:
         text = P if number == n_rows else f"some other line of text number {number}"
         database.execute("insert into t values(?, ?)", (number, text))
     database.commit()
-    if big:
-        database.execute("delete from t where a >= 10")
-    else:
-        database.execute("delete from t where a = ?", (n_rows,))
+    database.execute("delete from t where a >= 10")
     database.commit()
     return database.serialize()
 
 
 CASES |= {
-    "zlib.db": sq("create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode()),))),
     "rawdeflate.db": sq(
         "create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode())[2:-4],))
     ),
@@ -93,9 +89,10 @@ def test_what_a_database_keeps_is_read(read: Read, name: str) -> None:
         assert word in document.text
 
 
-@pytest.mark.parametrize("at", range(0, 4200, 37))
-def test_damaged_pages_give_no_other_error(read: Read, at: int) -> None:
-    data = bytearray(deleted(300, big=True))
-    data[at : at + 40] = bytes(range(200, 240))
-    with suppress(ExtractError):  # any other exception fails the test
-        read(bytes(data), "a.db")
+def test_damaged_pages_give_no_other_error(read: Read) -> None:
+    whole = deleted(300)
+    for at in range(0, 4200, 140):
+        data = bytearray(whole)
+        data[at : at + 40] = bytes(range(200, 240))
+        with suppress(ExtractError):  # any other exception fails the test
+            read(bytes(data), "a.db")

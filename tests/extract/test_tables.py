@@ -86,6 +86,36 @@ def test_a_sheets_title_is_text_and_in_no_locator(read: Read) -> None:
     assert not any("Okafor" in part.locator for part in document.segments)
 
 
+QUESTIONS = """Respondent ID,Start,What is your name?,,Which illness were you treated for?,Ward,
+,,First name,Last name,Open-Ended Response,Medical,Surgical
+1001,2026-01-02,Lena,Okafor,congestive heart failure,x,
+1002,2026-01-03,Marc,Delisle,prostate cancer,,x
+"""
+ILLNESS = "Which illness were you treated for?: congestive heart failure"
+NAMES = """record_id,first_name,last_name,mrn
+Record ID,First name,Last name,Hospital number
+1,Lena,Okafor,40718823
+2,Marc,Delisle,51120934
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "row"),
+    [
+        (QUESTIONS, "a.csv", f"First name: Lena | Last name: Okafor | {ILLNESS} | Ward Medical: x"),
+        (NAMES, "a.csv", "First name: Lena | Last name: Okafor | Hospital number: 40718823"),
+        ("Name,Date,\n,2026-01-02,seen\nRoy,2026-01-03,seen\n", "a.csv", "Name: Roy | Date: 2026-01-03"),
+        (
+            "<table><tr><th>Name</th><th>MRN</th></tr><tr><td>Roy</td><td>4</td></tr></table>",
+            "a.html",
+            "Name: Roy | MRN: 4",
+        ),
+    ],
+)
+def test_rows_keep_their_heads(read: Read, text: str, name: str, row: str) -> None:
+    assert row in read(text.encode(), name).text
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_finds_the_delimiter(read: Read, delimiter: str) -> None:
     lines = [

@@ -51,6 +51,7 @@ def hexdump(data: bytes) -> str:
     return "".join(lines) + f"{len(data):08x}\n"
 
 
+UU = b"".join(binascii.b2a_uu(LONG.encode()[at : at + 45]) for at in range(0, len(LONG), 45))
 CASES: dict[str, bytes] = {
     "percent.txt": "".join(f"%{code:02X}" for code in P.encode()).encode(),
     "percent_in_log.txt": ("2024-01-01 GET /chart?note=" + urllib.parse.quote(P) + " 200\n").encode(),
@@ -123,9 +124,12 @@ CASES: dict[str, bytes] = {
         ).decode()
         + "</pkg:binaryData></pkg:part></pkg:package>"
     ).encode(),
-    "uu_nobegin.txt": b"see\n"
-    + b"".join(binascii.b2a_uu(LONG.encode()[i : i + 45]) for i in range(0, len(LONG), 45))
-    + b"\n",
+    "uu_nobegin.txt": b"see\n" + UU + b"\n",
+    "uu.txt": b"see below\n\nbegin 600 note.txt\n" + UU + b"`\nend\n",
+    "hex_lines.txt": "\n".join(LONG.encode().hex()[at : at + 64] for at in range(0, 400, 64)).encode(),
+    "b64_gz.txt": b"see below\n" + base64.encodebytes(gzip.compress((LONG * 3).encode())),
+    "b64_address.txt": b"see below\n" + base64.urlsafe_b64encode((LONG + "ÿþ?>~").encode()),
+    "json_hex.json": json.dumps({"note": LONG.encode().hex()}).encode(),
     "decimal.txt": " ".join(str(c) for c in LONG.encode()).encode(),
 }
 

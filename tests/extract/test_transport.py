@@ -116,6 +116,8 @@ def bodies() -> Iterator[tuple[str, bytes]]:
     yield "x-uuencode", encodings("x-uuencode") + uuencoded(NOTE)
     yield "begin-base64", HEAD + b"\nbegin-base64 644 note.txt\n" + based(NOTE) + b"====\n"
     yield "yEnc", HEAD + b"\n" + yencoded(NOTE)
+    part = b"name=note.txt\r\n=ypart begin=1 end=%d\r\n" % len(NOTE)
+    yield "yEnc, a part", HEAD + b"\n" + yencoded(NOTE).replace(b"name=note.txt\r\n", part)
     yield "quoted base64", HEAD + b"\nHe wrote:\n" + based(NOTE).replace(b"\n", b"\n> ")
     soft = (
         NOTE.replace(b"DOB", b"DOB=20=\n").replace(b"MRN 40", b"MRN=2040=\n").replace(b"with ", b"with=20=\n")
