@@ -11,26 +11,10 @@ from pathlib import Path
 import pytest
 
 from phiscan.errors import ExtractError
-from phiscan.model import Document, FailReason
+from phiscan.model import Document
 from phiscan.sandbox import programs
 
 Read = Callable[..., Document]
-
-
-@pytest.mark.parametrize(
-    ("head", "name", "said"),
-    [
-        (b"\0\0\2\0\6\4\6\0\x0f\0\x22\0\xff\0\0\0\0'", "list.wk1", "save it as XLSX or CSV"),
-        (b"\xcf\xad\x12\xfe".ljust(64, b"\0"), "Inbox.dbx", "export its messages to EML"),
-    ],
-)
-def test_runs_of_text_of_lotus_and_outlook_express_are_read(
-    read: Read, head: bytes, name: str, said: str
-) -> None:
-    document = read(head + b"Subject: Lena Okafor, heart failure\0\1\0\0\0", name)
-    assert "Subject: Lena Okafor, heart failure" in document.text
-    assert [part.reason for part in document.unread] == [FailReason.UNSUPPORTED]
-    assert document.unread[0].detail.endswith(said)
 
 
 def properties(*found: tuple[int, bytes]) -> bytes:

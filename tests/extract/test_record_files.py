@@ -1,15 +1,12 @@
 """Files of records from further programs: directories, pedigrees, notebooks, warehouses."""
 
 import base64
-import io
 import json
 import struct
-import zlib
 from collections.abc import Callable
 
 import pytest
 
-from phiscan.errors import ExtractError
 from phiscan.model import Document
 
 Read = Callable[..., Document]
@@ -61,36 +58,3 @@ def test_the_question_heads_the_answers_where_a_row_for_the_tool_follows(read: R
         "2026-01-01,Lena Okafor,diabetes\n2026-01-02,Bram Visser,asthma\n"
     )
     assert "What is your name?: Lena Okafor" in read(rows.encode(), "a.csv").text
-
-
-def dumped(*tables: bytes, is_packed: bool) -> bytes:
-    """Return what pg_dump writes: its mark, statements, and the data of each table in pieces."""
-    statements = b"CREATE TABLE wards (\0COPY public.wards (last_name, note) FROM stdin;\n\0" * len(tables)
-    blocks = b""
-    for number, rows in enumerate(tables, 1):
-        body = zlib.compress(rows) if is_packed else rows
-        blocks += b"\1" + struct.pack("<BI", 0, number)
-        for piece in (body[:5], body[5:]):
-            blocks += struct.pack("<BI", 0, len(piece)) + piece
-        blocks += bytes(5)
-    return b"PGDMP\1\x0e\0\4\x08\1" + statements + blocks
-
-
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (b"\x60\xea\x2b\0", "ARJ archive"),
-        (b"LUKS\xba\xbe\0\1", "disk encrypted with LUKS"),
-        (b"\xeb\x58\x90-FVE-FS-", "disk encrypted with BitLocker"),
-        (b"TAPE\0\0\3\0", "SQL Server backup"),
-    ],
-)
-def test_further_kinds_are_named(read: Read, data: bytes, kind: str) -> None:
-    with pytest.raises(ExtractError, match=kind):
-        read(data + bytes(600), "a.bin")
-
-
-def test_an_array_of_numpy_is_no_openpgp_message(read: Read) -> None:
-    stream = io.BytesIO(b"\x93NUMPY\1\0v\0{'descr': '<U11', 'shape': (1,), }".ljust(128))
-    document = read(stream.getvalue() + "Lena Okafor".encode("utf-32-le"), "a.npy")
-    assert document.unread[0].detail.startswith("NumPy array")
