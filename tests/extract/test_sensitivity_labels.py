@@ -1,11 +1,9 @@
 """Sensitivity labels as office programs, Acrobat and Exchange store them."""
 
 import io
-import zipfile
 from collections.abc import Callable
 from email.message import EmailMessage
 
-import docx
 import openpyxl
 import pikepdf
 import pytest
@@ -13,6 +11,7 @@ from openpyxl.packaging.custom import StringProperty
 
 from phiscan.formats.sensitivity_labels import MOST_LABELS
 from phiscan.model import Document
+from tests.extract.packages import docx
 
 Read = Callable[..., Document]
 ID = "2096f6a2-d2f7-48be-b329-b73aaa526e5d"
@@ -30,16 +29,6 @@ PROPERTIES = {
 
 def fields(**changed: str) -> dict[str, str]:
     return {f"MSIP_Label_{ID}_{name}": value for name, value in (PROPERTIES | changed).items()}
-
-
-def word(parts: dict[str, str]) -> bytes:
-    made, document = io.BytesIO(), docx.Document()
-    document.add_paragraph("Minutes of the meeting")
-    document.save(made)
-    with zipfile.ZipFile(made, "a") as package:
-        for name, content in parts.items():
-            package.writestr(name, content)
-    return made.getvalue()
 
 
 def custom(given: dict[str, str]) -> str:
@@ -98,11 +87,11 @@ def message(body: str = "The minutes") -> EmailMessage:
 @pytest.mark.parametrize(
     ("name", "data", "expected"),
     [
-        ("a.docx", word({"docProps/custom.xml": custom(fields())}), LABEL),
-        ("b.docx", word({"docMetadata/LabelInfo.xml": listed()}), ((ID, ""),)),
+        ("a.docx", docx(parts={"docProps/custom.xml": custom(fields())}), LABEL),
+        ("b.docx", docx(parts={"docMetadata/LabelInfo.xml": listed()}), ((ID, ""),)),
         (
             "both.docx",
-            word({"docMetadata/LabelInfo.xml": listed(), "docProps/custom.xml": custom(fields())}),
+            docx(parts={"docMetadata/LabelInfo.xml": listed(), "docProps/custom.xml": custom(fields())}),
             LABEL,
         ),
         ("a.xlsx", workbook(), LABEL),
@@ -110,9 +99,9 @@ def message(body: str = "The minutes") -> EmailMessage:
         ("xmp.pdf", pdf(in_xmp=True), LABEL),
         ("a.eml", bytes(message()), LABEL),
         # Not in force
-        ("off.docx", word({"docProps/custom.xml": custom(fields(Enabled="false"))}), ()),
-        ("removed.docx", word({"docMetadata/LabelInfo.xml": listed('enabled="1" removed="1"')}), ()),
-        ("damaged.docx", word({"docMetadata/LabelInfo.xml": listed()[:60]}), ()),
+        ("off.docx", docx(parts={"docProps/custom.xml": custom(fields(Enabled="false"))}), ()),
+        ("removed.docx", docx(parts={"docMetadata/LabelInfo.xml": listed('enabled="1" removed="1"')}), ()),
+        ("damaged.docx", docx(parts={"docMetadata/LabelInfo.xml": listed()[:60]}), ()),
         # The words of a text are none
         ("a.txt", "\n".join(f"{name}: {value}" for name, value in fields().items()).encode(), ()),
     ],
@@ -124,7 +113,7 @@ def test_the_label_of_a_file(name: str, data: bytes, expected: object, read: Rea
 
 @pytest.mark.parametrize("name", ["Amara Okafor 1961-02-03", "x" * 81, "a@hospital.example", "4471102"])
 def test_a_name_that_may_be_a_value_is_left_out(name: str, read: Read) -> None:
-    found = read(word({"docProps/custom.xml": custom(fields(Name=name))}), "a.docx")
+    found = read(docx(parts={"docProps/custom.xml": custom(fields(Name=name))}), "a.docx")
     assert found.labels == ((ID, ""),)
 
 
@@ -132,7 +121,7 @@ def test_the_label_of_an_attachment_is_not_the_message_s(read: Read) -> None:
     made = EmailMessage()
     made.set_content("\n".join(f"{name}: {value}" for name, value in fields().items()))
     made.add_attachment(
-        word({"docProps/custom.xml": custom(fields())}),
+        docx(parts={"docProps/custom.xml": custom(fields())}),
         maintype="application",
         subtype="zip",
         filename="a.docx",
@@ -144,5 +133,5 @@ def test_the_label_of_an_attachment_is_not_the_message_s(read: Read) -> None:
 
 def test_labels_are_bounded(read: Read) -> None:
     many = {f"MSIP_Label_{number:08x}{ID[8:]}_Enabled": "true" for number in range(2 * MOST_LABELS)}
-    found = read(word({"docProps/custom.xml": custom(many)}), "a.docx")
+    found = read(docx(parts={"docProps/custom.xml": custom(many)}), "a.docx")
     assert len(found.labels) == MOST_LABELS

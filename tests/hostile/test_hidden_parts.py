@@ -12,8 +12,8 @@ from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
 from phiscan.model import Document, FailReason
 from tests.extract.packages import WNS, docx, xlsx, zipped
+from tests.extract.pdf_bytes import Pdf
 from tests.extract.test_databases import database, recording, table
-from tests.extract.test_pdf_objects import page, written
 from tests.extract.test_transport import (
     NOTE,
     cms_indefinite,
@@ -92,11 +92,11 @@ def test_hostile_objects_cost_little() -> None:
         for number in range(100, 130)
     )
     loops = b"startxref\n9\n%%EOF\n" * 500 + b"(((((((((" * 20_000 + b"<<" * 20_000 + b"\\" * 20_000
-    document = read(written(page()) + streams + loops, "a.pdf")
+    document = read(Pdf().data() + streams + loops, "a.pdf")
     assert "Parking is free" in document.text
     for cut in range(200, 1400, 150):
         try:
-            read(written(page())[:cut] + streams[:5000], "a.pdf")
+            read(Pdf().data()[:cut] + streams[:5000], "a.pdf")
         except ExtractError as error:
             assert error.reason  # noqa: PT017
 
