@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from phiscan.config import Limits
+from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.extract.ocr.images import read_image
 from phiscan.extract.ocr.layout import Word, laid_out, words_of
@@ -42,10 +44,6 @@ def test_columns_keep_their_distance() -> None:
         "Name: Okafor, Lena       DOB: 1961-03-12",
         "MRN:  0048213           Sex: F",
     ]
-
-
-def test_a_space_between_words_is_one_space() -> None:
-    assert laid_out(seen("Seen with her sister today")) == "Seen with her sister today"
 
 
 def test_cells_seen_column_by_column_are_rows() -> None:
@@ -115,22 +113,28 @@ def test_two_lines_that_fill_the_paper_are_one() -> None:
     assert laid_out(page).count("\n") == 1
 
 
-def test_items_of_a_list_stay_lines() -> None:
-    page = seen(
+LINES_OF_THEIR_OWN = {
+    "items of a list": seen(
         "1. Home oxygen from the usual firm, and a walker, before the weekend",
         "2. Bloods on Monday at the laboratory beside the old town hall there",
         "3. See the family doctor within two weeks of the day of going home",
-    )
-    assert laid_out(page).count("\n") == 2
-
-
-def test_rows_between_delimiters_are_not_joined() -> None:
-    page = seen(
+    ),
+    "rows between delimiters": seen(
         "dossier;nom;naissance;appareil;serie;implantation;remarque ici bien",
         "D-1144;Lévesque Rolande;1928-03-09;stim;69440718;2021-05-11;96 ans",
         "AD-117;Hébert Marie;1933-01-25;stim;512044;2023-02-02;rappel et vu",
-    )
-    assert laid_out(page).count("\n") == 2
+    ),
+    "rows of a table": seen(
+        "40022   Okafor, Lena Marguerite     1961-03-12   Ward 4 East, bed 11",
+        "40871   Tremblay-Girard, Huguette   1974-11-30   Ward 4 East, bed 12",
+        "41009   Wachter, Leo                1950-01-27   Ward 4 West, bed 2b",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LINES_OF_THEIR_OWN)
+def test_what_is_no_prose_is_not_joined(name: str) -> None:
+    assert laid_out(LINES_OF_THEIR_OWN[name]).count("\n") == 2
 
 
 def test_what_a_bracket_opened_goes_on_with_a_figure() -> None:
@@ -140,15 +144,6 @@ def test_what_a_bracket_opened_goes_on_with_a_figure() -> None:
         "She lives with her sister, who will be pleased to hear from us all",
     )
     assert "(on the Feb 9) showed" in laid_out(page)
-
-
-def test_rows_of_a_table_are_not_joined() -> None:
-    page = seen(
-        "40022   Okafor, Lena Marguerite     1961-03-12   Ward 4 East, bed 11",
-        "40871   Tremblay-Girard, Huguette   1974-11-30   Ward 4 East, bed 12",
-        "41009   Wachter, Leo                1950-01-27   Ward 4 West, bed 2b",
-    )
-    assert laid_out(page).count("\n") == 2
 
 
 def boxes(*words: tuple[str, int, int]) -> list[Word]:
@@ -254,9 +249,6 @@ def test_a_shaded_copy_is_read() -> None:
 
 
 def test_a_fax_is_read_in_square_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
-    from phiscan.config import Limits  # noqa: PLC0415
-    from phiscan.extract.core.content import Content, Sink  # noqa: PLC0415
-
     seen_sizes: list[tuple[tuple[int, int], int]] = []
 
     def look(image: Image.Image, _seconds: float) -> str:
