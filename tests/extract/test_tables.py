@@ -5,7 +5,7 @@ from collections.abc import Callable
 import openpyxl
 import pytest
 
-from phiscan.extract.spreadsheets.rows import find_delimiter, lay_out
+from phiscan.extract.spreadsheets.rows import find_delimiter
 from phiscan.model import Document
 
 Read = Callable[..., Document]
@@ -17,42 +17,6 @@ def workbook_bytes(fill: Callable[[openpyxl.Workbook], None]) -> bytes:
     stream = io.BytesIO()
     workbook.save(stream)
     return stream.getvalue()
-
-
-def test_every_row_keeps_its_headers() -> None:
-    rows = [
-        (1, ["Last name", "First name", "DOB"]),
-        (2, ["Okafor", "Lena", "1980-02-03"]),
-        (3, ["Roy", "", "1951-04-05"]),
-    ]
-    assert [line for _, line in lay_out(rows)] == [
-        "Last name | First name | DOB",
-        "Last name: Okafor | First name: Lena | DOB: 1980-02-03",
-        "Last name: Roy | DOB: 1951-04-05",
-    ]
-
-
-def test_finds_the_header_below_a_title() -> None:
-    rows = [(1, ["Clinic list"]), (2, [""]), (3, ["Name", "Phone"]), (4, ["Ann Roy", "416-555-0100"])]
-    assert [line for _, line in lay_out(rows)][-1] == "Name: Ann Roy | Phone: 416-555-0100"
-
-
-def test_does_not_take_a_first_data_row_for_a_header() -> None:
-    rows = [(1, ["Ann Roy", "Laval"]), (2, ["Bob Can", "Sutton"]), (3, ["Cy Dee", "Ajax"])]
-    assert [line for _, line in lay_out(rows)] == ["Ann Roy | Laval", "Bob Can | Sutton", "Cy Dee | Ajax"]
-
-
-def test_writes_a_form_as_labels_and_values() -> None:
-    rows = [
-        (1, ["Patient name", "Ann Roy"]),
-        (2, ["Date of birth", "1950-01-02"]),
-        (3, ["Phone", "416-555-0100"]),
-    ]
-    assert [line for _, line in lay_out(rows)] == [
-        "Patient name: Ann Roy",
-        "Date of birth: 1950-01-02",
-        "Phone: 416-555-0100",
-    ]
 
 
 def test_reads_hidden_sheets_dates_numbers_and_comments(read: Read) -> None:
@@ -91,6 +55,7 @@ QUESTIONS = """Respondent ID,Start,What is your name?,,Which illness were you tr
 1001,2026-01-02,Lena,Okafor,congestive heart failure,x,
 1002,2026-01-03,Marc,Delisle,prostate cancer,,x
 """
+FORM = "Patient name,Ann Roy\nDate of birth,1950-01-02\nPhone,416-555-0100\n"
 ILLNESS = "Which illness were you treated for?: congestive heart failure"
 NAMES = """record_id,first_name,last_name,mrn
 Record ID,First name,Last name,Hospital number
@@ -104,6 +69,22 @@ Record ID,First name,Last name,Hospital number
     [
         (QUESTIONS, "a.csv", f"First name: Lena | Last name: Okafor | {ILLNESS} | Ward Medical: x"),
         (NAMES, "a.csv", "First name: Lena | Last name: Okafor | Hospital number: 40718823"),
+        (
+            "Last name,First name,DOB\nRoy,Ann,x\nRoy,,1951-04-05\n",
+            "a.csv",
+            "Last name: Roy | DOB: 1951-04-05",
+        ),
+        (
+            "Clinic list,\n,\nName,Phone\nAnn Roy,416-555-0100\n",
+            "a.csv",
+            "Name: Ann Roy | Phone: 416-555-0100",
+        ),
+        ("Ann Roy,Laval\nBob Can,Sutton\nCy Dee,Ajax\n", "a.csv", "Ann Roy | Laval\nBob Can | Sutton\n"),
+        (
+            "Patient name,Ann Roy\nBorn,1950-01-02\nPhone,416-555-0100\n",
+            "a.csv",
+            "Patient name: Ann Roy\nBorn: 1950",
+        ),
         ("Name,Date,\n,2026-01-02,seen\nRoy,2026-01-03,seen\n", "a.csv", "Name: Roy | Date: 2026-01-03"),
         (
             "<table><tr><th>Name</th><th>MRN</th></tr><tr><td>Roy</td><td>4</td></tr></table>",

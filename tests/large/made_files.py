@@ -18,8 +18,6 @@ _FIRST = (
     "Laura", "Marc", "Nadia", "Oscar", "Paula", "Quentin", "Rosa", "Samuel", "Teresa", "Ursula",
     "Victor", "Wendy", "Xavier", "Yvonne", "Zachary", "Pierre", "Sylvie", "Gilles",
 )
-# fmt: on
-# fmt: off
 _LAST = (
     "Abbott", "Bouchard", "Carter", "Desjardins", "Evans", "Fortin", "Gagnon", "Harris", "Irving",
     "Johnson", "Kowalski", "Lavoie", "Murphy", "Nguyen", "Ouellet", "Pelletier", "Quinn", "Robinson",
