@@ -80,11 +80,7 @@ Record ID,First name,Last name,Hospital number
             "Name: Ann Roy | Phone: 416-555-0100",
         ),
         ("Ann Roy,Laval\nBob Can,Sutton\nCy Dee,Ajax\n", "a.csv", "Ann Roy | Laval\nBob Can | Sutton\n"),
-        (
-            "Patient name,Ann Roy\nBorn,1950-01-02\nPhone,416-555-0100\n",
-            "a.csv",
-            "Patient name: Ann Roy\nBorn: 1950",
-        ),
+        (FORM, "a.csv", "Patient name: Ann Roy\nDate of birth: 1950-01-02\n"),
         ("Name,Date,\n,2026-01-02,seen\nRoy,2026-01-03,seen\n", "a.csv", "Name: Roy | Date: 2026-01-03"),
         (
             "<table><tr><th>Name</th><th>MRN</th></tr><tr><td>Roy</td><td>4</td></tr></table>",
