@@ -12,11 +12,11 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
 from tests.extract import (
+    test_column_files,
     test_databases,
     test_office_places,
     test_old_programs,
     test_pdf,
-    test_statistics_files,
     test_text_codes,
 )
 from tests.extract.compound_files import slide_record
@@ -121,7 +121,7 @@ def test_a_limit_that_cuts_text_is_listed(monkeypatch: pytest.MonkeyPatch, name:
 
 
 def test_labels_over_the_limit_are_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    data = test_statistics_files.written("study.sav", tmp_path)
+    data = test_column_files.written("study.sav", tmp_path)
     monkeypatch.setattr("phiscan.extract.databases.column_files._MOST_LABELS", 1)
     assert entries(data, "study.sav") == [
         "labels after the first 1 of a variable are read only with their rows"

@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from phiscan.config import Limits
 from phiscan.extract.ocr import recognition as ocr
-from phiscan.extract.ocr.recognition import OCR_NO_MEMORY, skew_angle
+from phiscan.extract.ocr.recognition import OCR_NO_MEMORY
 from phiscan.extract.office.legacy import blips
 from phiscan.model import Document, FailReason
 from phiscan.sandbox import programs
@@ -203,13 +203,6 @@ def test_only_a_page_with_doubtful_words_is_asked_for_its_orientation(
         page.rotate(degrees, expand=True).save(stream, "PNG")
         assert read(stream.getvalue(), "a.png").text.count("Okafor") == 6
         assert [job for job in jobs if job != "languages"][:2] == expected
-
-
-def test_the_slant_of_a_page_is_measured() -> None:
-    page = Image.open(io.BytesIO(drawn(size=(900, 500), lines=6))).convert("L")
-    assert skew_angle(page) == 0
-    slanted = page.rotate(5, expand=True, fillcolor=255)
-    assert skew_angle(slanted) == pytest.approx(-5, abs=0.4)
 
 
 def test_exif_gps_iptc_and_xmp_are_read(read: Read) -> None:

@@ -26,7 +26,6 @@ from phiscan.sandbox.scratch_folder import make_folder, remove_folder, remove_st
 from tests.waiting import wait_until
 
 LIMITS = Limits(time_s=1.5, memory_bytes=512 * 1024**2)
-STATE: dict[str, int] = {}
 FOLDERS = [str(Path(__file__).parent), str(Path(__file__).parents[2])]  # of modules of tests, for a script
 
 
@@ -323,19 +322,6 @@ def test_an_initializer_that_fails_is_said_once_by_its_kind_alone() -> None:
     kind = "^a worker cannot start: ConfigError$"
     with Sandbox(2, LIMITS, fail_to_start) as sandbox, pytest.raises(PhiscanError, match=kind):
         list(sandbox.run(echo, range(10)))
-
-
-def remember(value: int) -> None:
-    STATE["value"] = value
-
-
-def recall(_: int) -> int:
-    return STATE["value"]
-
-
-def test_the_initializer_runs_in_every_worker() -> None:
-    with Sandbox(2, LIMITS, remember, (7,)) as sandbox:
-        assert {answer for _, answer in sandbox.run(recall, range(50))} == {7}
 
 
 def show_pid(folder: str) -> None:

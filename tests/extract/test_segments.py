@@ -158,22 +158,6 @@ def test_another_segment_changes_the_hash(tmp_path: Path, as_source: AsSource) -
     assert identify(as_source(paths[0]), Limits())[0] != before
 
 
-@pytest.mark.parametrize(
-    ("name", "number", "following"),
-    [
-        (b"d.001", 1, b"d.002"),
-        (b"a.z01", 1, b"a.z02"),
-        (b"a.7z.009", 9, b"a.7z.010"),
-    ],
-)
-def test_names_of_a_series(name: bytes, number: int, following: bytes) -> None:
-    found = segment_of(name)
-    assert found is not None
-    assert found.number == number
-    assert found.name(number) == name
-    assert found.name(number + 1) == following
-
-
 @pytest.mark.parametrize("name", [b"letter.docx", b"001", b"a.000000", b"report.2024", b".001"])
 def test_names_of_no_series(name: bytes) -> None:
     assert segment_of(name) is None
