@@ -6,6 +6,7 @@ import io
 import struct
 import zipfile
 from collections.abc import Mapping
+from typing import Any
 
 Parts = Mapping[str, str | bytes]
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -25,21 +26,20 @@ ON = f'{_ODF} xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xlink="http://ww
 CELL = '<table:table table:name="A"><table:table-row><table:table-cell office:value-type="string"><text:p>x</text:p></table:table-cell></table:table-row></table:table>'
 
 
+def saved(document: Any, *arguments: object, **options: object) -> bytes:
+    """Return what a document, a workbook or a picture of a library saves, or writes, to a file."""
+    stream = io.BytesIO()
+    write = document.save if hasattr(document, "save") else document.write
+    write(stream, *arguments, **options)
+    return stream.getvalue()
+
+
 def zipped(members: Parts, method: int = zipfile.ZIP_DEFLATED) -> bytes:
     """Return a ZIP archive of members by their names."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", method) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
-    return stream.getvalue()
-
-
-def added(data: bytes, members: Parts) -> bytes:
-    """Return a ZIP archive with further members."""
-    stream = io.BytesIO(data)
-    with zipfile.ZipFile(stream, "a") as archive:
-        for name, member in members.items():
-            archive.writestr(name, member)
     return stream.getvalue()
 
 

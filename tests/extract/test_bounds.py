@@ -20,7 +20,7 @@ from tests.extract import (
     test_text_codes,
 )
 from tests.extract.compound_files import slide_record
-from tests.extract.packages import metafile
+from tests.extract.packages import metafile, saved
 from tests.extract.test_office_places import pivot
 from tests.extract.test_transport import cms_indefinite, packet
 
@@ -32,19 +32,16 @@ def code() -> bytes:
     drawn = Image.fromarray(zxingcpp.create_barcode(NOTE, zxingcpp.BarcodeFormat.QRCode).to_image(scale=4))
     page = Image.new("L", (drawn.width + 80, drawn.height + 80), 255)
     page.paste(drawn, (40, 40))
-    stream = io.BytesIO()
-    page.save(stream, "PNG")
-    return stream.getvalue()
+    return saved(page, "PNG")
 
 
 def revised() -> bytes:
-    stream = io.BytesIO(test_pdf.pdf_bytes("Parking is free after six."))
+    data = test_pdf.pdf_bytes("Parking is free after six.")
     for note in ("first", "second"):
-        writer = pypdf.PdfWriter(stream, incremental=True)
+        writer = pypdf.PdfWriter(io.BytesIO(data), incremental=True)
         writer.add_metadata({"/Note": note})
-        stream = io.BytesIO()
-        writer.write(stream)
-    return stream.getvalue()
+        data = saved(writer)
+    return data
 
 
 DATABASE = test_databases.database(
@@ -55,10 +52,8 @@ DATABASE = test_databases.database(
 
 
 def frames() -> bytes:
-    stream = io.BytesIO()
     pages = [Image.new("L", (300, 200), shade) for shade in (0, 90, 180)]
-    pages[0].save(stream, "GIF", save_all=True, append_images=pages[1:])
-    return stream.getvalue()
+    return saved(pages[0], "GIF", save_all=True, append_images=pages[1:])
 
 
 def one_note() -> bytes:

@@ -1,6 +1,5 @@
 """Texts in code pages that they do not name, by language and encoding."""
 
-import io
 from collections.abc import Callable
 
 import pytest
@@ -9,7 +8,7 @@ from PIL import Image, ImageDraw
 from phiscan.extract.core.charset import decode
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.model import Document
-from tests.extract.packages import zipped
+from tests.extract.packages import saved, zipped
 
 # ruff: noqa: E501, RUF001 (a note is read best on one line; letters of other scripts)
 
@@ -174,13 +173,16 @@ def test_every_frame_that_differs_is_read(read: Read, monkeypatch: pytest.Monkey
         frame = Image.new("RGB", (300, 120), "white")
         ImageDraw.Draw(frame).rectangle((20, 20, 80 * number, 90), fill="black")
         frames.append(frame)
-    stream = io.BytesIO()
     options = {} if kind == "TIFF" else {"duration": 100}
-    frames[0].save(stream, kind, save_all=True, append_images=frames[1:], **options)
     seen: list[object] = []
     monkeypatch.setattr(ocr, "languages", lambda: "eng")
     monkeypatch.setattr(ocr, "picture_text", lambda image, _: seen.append(image) or f"words {len(seen)}")
-    assert "words 2" in read(stream.getvalue(), f"a.{kind.lower()}").text
+    assert (
+        "words 2"
+        in read(
+            saved(frames[0], kind, save_all=True, append_images=frames[1:], **options), f"a.{kind.lower()}"
+        ).text
+    )
 
 
 @pytest.mark.parametrize("char", ["é", "ç", "œ", "ñ", "ł", "—", "€", "’", "漢", "😀"])

@@ -21,7 +21,7 @@ from phiscan.extract.office import compound_file as ole
 from phiscan.extract.spreadsheets import workbook as sheet
 from phiscan.extract.spreadsheets.sheet_xml import extent_of
 from phiscan.model import Document, FailReason
-from tests.extract.packages import docx, ods, p, zipped
+from tests.extract.packages import docx, ods, p, saved, zipped
 
 Read = Callable[..., Document]
 
@@ -163,10 +163,8 @@ def test_a_workbook_on_which_the_library_panics_is_read_from_its_parts(
 
     book = openpyxl.Workbook()
     book.active.append(["Name", NOTE])
-    stream = io.BytesIO()
-    book.save(stream)
     monkeypatch.setattr(sheet, "_open", panic)
-    document = read(stream.getvalue(), "a.xlsx")
+    document = read(saved(book), "a.xlsx")
     assert NOTE in document.text
     with pytest.raises(ExtractError) as caught:
         read(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"W\0o\0r\0k\0" * 200, "a.xls")
@@ -175,9 +173,7 @@ def test_a_workbook_on_which_the_library_panics_is_read_from_its_parts(
 
 def test_pages_before_a_damaged_one_are_read(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = [Image.new("L", (300, 100), 255) for _ in range(3)]
-    stream = io.BytesIO()
-    pages[0].save(stream, "TIFF", save_all=True, append_images=pages[1:])
-    data = bytearray(stream.getvalue())
+    data = bytearray(saved(pages[0], "TIFF", save_all=True, append_images=pages[1:]))
     at = max(data.rfind(struct.pack("<HHI", 256, kind, 1)) for kind in (3, 4))
     struct.pack_into("<H", data, at, 999)  # the last page has no width any more
     looked_at = []

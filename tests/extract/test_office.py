@@ -1,4 +1,3 @@
-import io
 from collections.abc import Callable
 
 import docx
@@ -15,39 +14,27 @@ Read = Callable[..., Document]
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
-def docx_bytes() -> bytes:
-    document = docx.Document()
-    document.add_paragraph("Body: Ann Roy was seen.")
-    table = document.add_table(1, 2)
-    table.cell(0, 0).text = "Health card"
-    table.cell(0, 1).text = "1234567890"
-    document.sections[0].header.paragraphs[0].text = "Header Hospital"
-    document.sections[0].footer.paragraphs[0].text = "Footer Clinic"
-    document.core_properties.author = "Dr Author"
-    paragraph = document.add_paragraph("Tracked: ")
-    paragraph._p.append(
-        parse_xml(f'<w:ins xmlns:w="{W}" w:author="x"><w:r><w:t>inserted words</w:t></w:r></w:ins>')
-    )
-    paragraph._p.append(
-        parse_xml(
-            f'<w:del xmlns:w="{W}" w:author="x"><w:r><w:delText>deleted words</w:delText></w:r></w:del>'
-        )
-    )
-    paragraph._p.append(
-        parse_xml(
-            f'<w:r xmlns:w="{W}"><w:pict><v:shape xmlns:v="urn:schemas-microsoft-com:vml"><v:textbox>'
-            "<w:txbxContent><w:p><w:r><w:t>boxed words</w:t></w:r></w:p></w:txbxContent>"
-            "</v:textbox></v:shape></w:pict></w:r>"
-        )
-    )
-    document.add_comment(document.paragraphs[0].runs, text="comment words", author="Nurse Comment")
-    stream = io.BytesIO()
-    document.save(stream)
-    return stream.getvalue()
+# What is tracked, and in a box, of a paragraph.
+MARKED = (
+    f'<w:ins xmlns:w="{W}" w:author="x"><w:r><w:t>inserted words</w:t></w:r></w:ins>',
+    f'<w:del xmlns:w="{W}" w:author="x"><w:r><w:delText>deleted words</w:delText></w:r></w:del>',
+    f'<w:r xmlns:w="{W}" xmlns:v="urn:schemas-microsoft-com:vml"><w:pict><v:textbox><w:txbxContent><w:p><w:r>'
+    "<w:t>boxed words</w:t></w:r></w:p></w:txbxContent></v:textbox></w:pict></w:r>",
+)
 
 
 def test_reads_every_part_of_a_word_document(read: Read) -> None:
-    document = read(docx_bytes(), "letter.docx")
+    made = docx.Document()
+    body = made.add_paragraph("Body: Ann Roy was seen.")
+    table = made.add_table(1, 2)
+    table.cell(0, 0).text, table.cell(0, 1).text = "Health card", "1234567890"
+    made.sections[0].header.paragraphs[0].text = "Header Hospital"
+    made.sections[0].footer.paragraphs[0].text = "Footer Clinic"
+    made.core_properties.author = "Dr Author"
+    for markup in MARKED:
+        body._p.append(parse_xml(markup))
+    made.add_comment(body.runs, text="comment words", author="Nurse Comment")
+    document = read(packages.saved(made), "letter.docx")
     for words in (
         "Ann Roy was seen",
         "Header Hospital",
@@ -84,9 +71,7 @@ def test_reads_slides_notes_and_tables(read: Read) -> None:
     shape = slide.shapes.add_table(1, 2, 0, 0, 100, 100)
     shape.table.cell(0, 0).text = "MRN"
     shape.table.cell(0, 1).text = "998877"
-    stream = io.BytesIO()
-    deck.save(stream)
-    document = read(stream.getvalue(), "d.pptx")
+    document = read(packages.saved(deck), "d.pptx")
     assert document.locate(document.text.index("Case of Ann Roy")) == "#slide1"
     assert document.locate(document.text.index("ask her sister")) == "#notes1"
     assert "MRN\t998877" in document.text

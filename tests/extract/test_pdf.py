@@ -15,6 +15,7 @@ from phiscan.extract.pdf import page_pictures as pdf_pictures
 from phiscan.extract.pdf import reader
 from phiscan.extract.pdf.words import is_garbage
 from phiscan.model import Document, FailReason
+from tests.extract.packages import saved
 from tests.extract.pdf_bytes import Pdf
 
 Read = Callable[..., Document]
@@ -78,9 +79,7 @@ def test_annotations_and_attachments_are_read(read: Read) -> None:
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf_bytes("page words")))
     writer.add_annotation(0, Text(text="note about Ann", rect=(10, 10, 50, 50)))
     writer.add_attachment("list.csv", b"Name,City,Phone\nLena Okafor,Ajax,1\nBo Li,York,2\n")
-    stream = io.BytesIO()
-    writer.write(stream)
-    document = read(stream.getvalue(), "a.pdf")
+    document = read(saved(writer), "a.pdf")
     assert document.locate(document.text.index("note about Ann")) == "#p1/notes"
     assert document.locate(document.text.index("Lena Okafor")) == "list.csv#row2"
 

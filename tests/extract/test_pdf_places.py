@@ -16,6 +16,7 @@ from reportlab.pdfgen import canvas
 
 from phiscan.extract.pdf.objects import open_objects, unpacked
 from phiscan.model import Document
+from tests.extract.packages import saved
 from tests.extract.pdf_bytes import PARKING, PATIENT, WORDS, Pdf
 
 Read = Callable[..., Document]
@@ -200,9 +201,7 @@ def encrypted(data: bytes, algorithm: str, **entries: pypdf.generic.PdfObject) -
     for name, value in entries.items():
         writer._root_object[pypdf.generic.NameObject(f"/{name}")] = writer._add_object(value)
     writer.encrypt("", "owner", algorithm=algorithm)
-    stream = io.BytesIO()
-    writer.write(stream)
-    return stream.getvalue()
+    return saved(writer)
 
 
 STRING = pypdf.generic.DictionaryObject(

@@ -17,7 +17,7 @@ from phiscan.extract.ocr.images import metadata_text, on_white, read_image, tags
 from phiscan.extract.ocr.picture_values import blocks, comment_text, read_codes
 from phiscan.extract.registry import dispatch
 from phiscan.model import Document
-from tests.extract.packages import zipped
+from tests.extract.packages import saved, zipped
 
 Read = Callable[..., Document]
 P = "Patient: Lena Okafor, MRN 40718823, congestive heart failure."
@@ -27,9 +27,7 @@ NO_XMP = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>"
 
 
 def picture(kind: str, **options: object) -> bytes:
-    stream = io.BytesIO()
-    Image.new("RGB", (300, 200), "white").save(stream, kind, **options)
-    return stream.getvalue()
+    return saved(Image.new("RGB", (300, 200), "white"), kind, **options)
 
 
 PNG, JPEG = picture("PNG"), picture("JPEG")

@@ -21,7 +21,7 @@ from phiscan.extract.office.legacy import blips
 from phiscan.model import Document, FailReason
 from phiscan.sandbox import programs
 from tests.extract.packages import docx as word
-from tests.extract.packages import epub, metafile, odt, zipped
+from tests.extract.packages import epub, metafile, odt, saved, zipped
 
 Read = Callable[..., Document]
 
@@ -39,9 +39,7 @@ def drawn(
     for number in range(lines):
         line = text if number == 0 else f"{number} {text} of ward {'ABCDEFGH'[number] * number}"
         pen.text((30, 30 + 60 * number), line, fill="black", font=ImageFont.load_default(size=44))
-    stream = io.BytesIO()
-    image.save(stream, kind)
-    return stream.getvalue()
+    return saved(image, kind)
 
 
 def in_word(*pictures: bytes, text: str = "") -> bytes:
@@ -49,9 +47,7 @@ def in_word(*pictures: bytes, text: str = "") -> bytes:
     document.add_paragraph(text)
     for picture in pictures:
         document.add_picture(io.BytesIO(picture))
-    stream = io.BytesIO()
-    document.save(stream)
-    return stream.getvalue()
+    return saved(document)
 
 
 def in_slides(picture: bytes) -> bytes:
@@ -59,17 +55,13 @@ def in_slides(picture: bytes) -> bytes:
     for _ in range(3):
         slide = deck.slides.add_slide(deck.slide_layouts[6])
         slide.shapes.add_picture(io.BytesIO(picture), 0, 0)
-    stream = io.BytesIO()
-    deck.save(stream)
-    return stream.getvalue()
+    return saved(deck)
 
 
 def in_workbook(picture: bytes) -> bytes:
     book = openpyxl.Workbook()
     book.active.add_image(SheetImage(io.BytesIO(picture)), "A1")
-    stream = io.BytesIO()
-    book.save(stream)
-    return stream.getvalue()
+    return saved(book)
 
 
 def in_rtf(picture: bytes) -> bytes:
@@ -169,18 +161,15 @@ def test_a_scan_pasted_into_a_word_file_is_read(read: Read) -> None:
 def test_ink_on_a_transparent_ground_is_read(read: Read) -> None:
     image = Image.new("RGBA", (700, 200), (0, 0, 0, 0))
     ImageDraw.Draw(image).text((30, 60), TEXT, fill=(0, 0, 0, 255), font=ImageFont.load_default(size=44))
-    stream = io.BytesIO()
-    image.save(stream, "PNG")
-    assert TEXT in read(stream.getvalue(), "a.png").text
+    assert TEXT in read(saved(image, "PNG"), "a.png").text
 
 
 @needs_tesseract
 @pytest.mark.parametrize("degrees", [180, -11])
 def test_a_turned_or_slanted_page_is_read(read: Read, degrees: int) -> None:
     page = Image.open(io.BytesIO(drawn(size=(900, 500), lines=6)))
-    stream = io.BytesIO()
-    page.rotate(degrees, expand=True, fillcolor="white").save(stream, "PNG")
-    assert read(stream.getvalue(), "a.png").text.count("Okafor") == 6
+    data = saved(page.rotate(degrees, expand=True, fillcolor="white"), "PNG")
+    assert read(data, "a.png").text.count("Okafor") == 6
 
 
 @pytest.mark.slow
@@ -199,9 +188,8 @@ def test_only_a_page_with_doubtful_words_is_asked_for_its_orientation(
     page = Image.open(io.BytesIO(drawn(size=(900, 500), lines=6)))
     for degrees, expected in ((0, ["ocr"]), (90, ["ocr", "orientation"]), (270, ["ocr", "orientation"])):
         jobs.clear()
-        stream = io.BytesIO()
-        page.rotate(degrees, expand=True).save(stream, "PNG")
-        assert read(stream.getvalue(), "a.png").text.count("Okafor") == 6
+        data = saved(page.rotate(degrees, expand=True), "PNG")
+        assert read(data, "a.png").text.count("Okafor") == 6
         assert [job for job in jobs if job != "languages"][:2] == expected
 
 
@@ -263,9 +251,7 @@ def test_the_pictures_of_legacy_office_files_are_found() -> None:
 
 
 def bitmap() -> bytes:
-    stream = io.BytesIO()
-    Image.new("L", (8, 8), 90).save(stream, "BMP")
-    return stream.getvalue()
+    return saved(Image.new("L", (8, 8), 90), "BMP")
 
 
 def test_the_texts_of_a_metafile_are_read(read: Read) -> None:
@@ -275,10 +261,7 @@ def test_the_texts_of_a_metafile_are_read(read: Read) -> None:
 def test_a_bitmap_in_a_metafile_is_a_picture_of_its_own(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ocr, "languages", lambda: "eng")
     monkeypatch.setattr(ocr, "picture_text", lambda _image, _seconds: "words")
-    dib = Image.open(io.BytesIO(drawn()))
-    stream = io.BytesIO()
-    dib.save(stream, "BMP")
-    bits = stream.getvalue()[14:]
+    bits = drawn(kind="BMP")[14:]
     record = bytes(16 + 24) + struct.pack("<IIII", 80, 40, 120, len(bits) - 40) + bytes(16) + bits
     data = metafile("table")[:88] + struct.pack("<II", 81, 8 + len(record)) + record
     document = read(data, "a.emf")
@@ -324,8 +307,7 @@ def test_reading_that_fails_is_one_unread_page_with_its_reason(
     read: Read, monkeypatch: pytest.MonkeyPatch, status: int, reason: FailReason, detail: str
 ) -> None:
     pages = [Image.open(io.BytesIO(drawn(text=f"Lena Okafor page {number}"))) for number in range(2)]
-    stream = io.BytesIO()
-    pages[0].save(stream, "TIFF", save_all=True, append_images=pages[1:])
+    data = saved(pages[0], "TIFF", save_all=True, append_images=pages[1:])
     n_readings = 0
 
     def fail_once(job: str, *arguments: object, **values: str) -> programs.Finished:
@@ -337,6 +319,6 @@ def test_reading_that_fails_is_one_unread_page_with_its_reason(
 
     run = programs.run
     monkeypatch.setattr(programs, "run", fail_once)
-    document = read(stream.getvalue(), "a.tif", Limits(ocr_s=300))
+    document = read(data, "a.tif", Limits(ocr_s=300))
     assert [(part.locator, part.reason, part.detail) for part in document.unread] == [("#p1", reason, detail)]
     assert "page 1" in document.text

@@ -1,5 +1,4 @@
 import datetime as dt
-import io
 from collections.abc import Callable
 
 import openpyxl
@@ -7,6 +6,7 @@ import pytest
 
 from phiscan.extract.spreadsheets.rows import find_delimiter
 from phiscan.model import Document
+from tests.extract.packages import saved
 
 Read = Callable[..., Document]
 
@@ -14,9 +14,7 @@ Read = Callable[..., Document]
 def workbook_bytes(fill: Callable[[openpyxl.Workbook], None]) -> bytes:
     workbook = openpyxl.Workbook()
     fill(workbook)
-    stream = io.BytesIO()
-    workbook.save(stream)
-    return stream.getvalue()
+    return saved(workbook)
 
 
 def test_reads_hidden_sheets_dates_numbers_and_comments(read: Read) -> None:
