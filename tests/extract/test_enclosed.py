@@ -1,5 +1,4 @@
 import base64
-import io
 import json
 import zlib
 from collections.abc import Callable
@@ -15,11 +14,9 @@ Read = Callable[..., Document]
 
 
 def letter() -> bytes:
-    stream = io.BytesIO()
-    page = canvas.Canvas(stream)
+    page = canvas.Canvas("")
     page.drawString(72, 700, "Discharge of Lena Okafor")
-    page.save()
-    return stream.getvalue()
+    return page.getpdfdata()
 
 
 def digits(data: bytes) -> str:

@@ -14,12 +14,11 @@ Read = Callable[..., Document]
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
-# What is tracked, and in a box, of a paragraph.
+BOX = f'<w:r xmlns:w="{W}" xmlns:v="urn:schemas-microsoft-com:vml"><w:pict><v:textbox><w:txbxContent>%s</w:txbxContent></v:textbox></w:pict></w:r>'  # noqa: E501
 MARKED = (
     f'<w:ins xmlns:w="{W}" w:author="x"><w:r><w:t>inserted words</w:t></w:r></w:ins>',
     f'<w:del xmlns:w="{W}" w:author="x"><w:r><w:delText>deleted words</w:delText></w:r></w:del>',
-    f'<w:r xmlns:w="{W}" xmlns:v="urn:schemas-microsoft-com:vml"><w:pict><v:textbox><w:txbxContent><w:p><w:r>'
-    "<w:t>boxed words</w:t></w:r></w:p></w:txbxContent></v:textbox></w:pict></w:r>",
+    BOX % packages.p("boxed words"),
 )
 
 

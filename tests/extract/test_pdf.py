@@ -22,8 +22,7 @@ Read = Callable[..., Document]
 
 
 def pdf_bytes(*pages: str, form: bool = False) -> bytes:
-    stream = io.BytesIO()
-    page = canvas.Canvas(stream, pagesize=letter)
+    page = canvas.Canvas("", pagesize=letter)
     page.setAuthor("Dr. Meta")
     for text in pages:
         page.drawString(72, 700, text)
@@ -32,8 +31,7 @@ def pdf_bytes(*pages: str, form: bool = False) -> bytes:
                 name="health_card", value="1234567890", x=72, y=600, tooltip="Health card"
             )
         page.showPage()
-    page.save()
-    return stream.getvalue()
+    return page.getpdfdata()
 
 
 def picture() -> Image.Image:
@@ -43,9 +41,7 @@ def picture() -> Image.Image:
 
 
 def scanned_pdf() -> bytes:
-    stream = io.BytesIO()
-    picture().convert("RGB").save(stream, "PDF")
-    return stream.getvalue()
+    return saved(picture().convert("RGB"), "PDF")
 
 
 def test_each_page_is_a_segment(read: Read) -> None:
@@ -85,8 +81,7 @@ def test_annotations_and_attachments_are_read(read: Read) -> None:
 
 
 def test_the_words_of_a_turned_table_head_stay_apart(read: Read) -> None:
-    stream = io.BytesIO()
-    page = canvas.Canvas(stream, pagesize=letter)
+    page = canvas.Canvas("", pagesize=letter)
     for number in range(12):
         page.drawString(72, 580 - 14 * number, "1 77 Ann Roy, of the ward, was re-" if number else LINE)
     page.drawString(72, 412, "ferred home")
@@ -97,8 +92,7 @@ def test_the_words_of_a_turned_table_head_stay_apart(read: Read) -> None:
         page.rotate(90)
         page.drawString(0, 0, head)
         page.restoreState()
-    page.save()
-    text = read(stream.getvalue(), "a.pdf").text
+    text = read(page.getpdfdata(), "a.pdf").text
     assert "No ID Name Phone" in text
     assert "was referred home" in text
 
@@ -124,9 +118,7 @@ def test_the_values_of_an_xfa_form_are_read(read: Read, *, in_one: bool) -> None
 def encrypted() -> bytes:
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf_bytes("locked words")))
     writer.encrypt("open sesame", algorithm="AES-256")
-    stream = io.BytesIO()
-    writer.write(stream)
-    return stream.getvalue()
+    return saved(writer)
 
 
 def test_an_encrypted_file_is_its_own_outcome(read: Read, encrypted: bytes) -> None:
@@ -154,8 +146,7 @@ LINE = "The patient was seen on the ward, and a letter was sent to the family do
 
 def page_with_a_form() -> bytes:
     """Draw a small picture within a form that makes it four times as large."""
-    stream = io.BytesIO()
-    page = canvas.Canvas(stream, pagesize=letter)
+    page = canvas.Canvas("", pagesize=letter)
     page.beginForm("scan")
     page.drawInlineImage(picture().convert("RGB"), 0, 0, 120, 60)
     page.endForm()
@@ -164,14 +155,12 @@ def page_with_a_form() -> bytes:
     page.scale(0.25, 0.25)
     for number in range(20):
         page.drawString(72, 740 - 14 * number, LINE)
-    page.save()
-    return stream.getvalue()
+    return page.getpdfdata()
 
 
 def drawn_page(*pictures: Place, text: str = "", lines: int = 1, top: float = 0.0) -> bytes:
     """Draw pictures (left, bottom, width, height) and lines of text, the last of them at the foot."""
-    stream = io.BytesIO()
-    page = canvas.Canvas(stream, pagesize=letter)
+    page = canvas.Canvas("", pagesize=letter)
     for number, (left, bottom, width, height) in enumerate(pictures):
         # No two alike: a picture that comes again is not read again.
         image = picture().convert("RGB").resize((int(width), max(int(height) - number, 1)))
@@ -181,8 +170,7 @@ def drawn_page(*pictures: Place, text: str = "", lines: int = 1, top: float = 0.
     for number in range(lines):
         page.drawString(72, (top or 20 + 14 * (lines - 1)) - 14 * number, text)
     page.showPage()
-    page.save()
-    return stream.getvalue()
+    return page.getpdfdata()
 
 
 STRIPS = [(0.0, 79.2 * number, 612.0, 79.2) for number in range(10)]
@@ -214,12 +202,10 @@ def test_a_picture_beside_text_is_not_taken_for_read(
 
 
 def test_a_picture_with_too_many_pixels_costs_no_text(read: Read) -> None:
-    stream = io.BytesIO()
-    page = canvas.Canvas(stream, pagesize=letter)
+    page = canvas.Canvas("", pagesize=letter)
     page.drawImage(ImageReader(picture()), *WHOLE_PAGE)
     page.drawString(72, 20, "Ann Roy")
-    page.save()
-    data = stream.getvalue()
+    data = page.getpdfdata()
     assert data.count(b"/Width 1200") == 1
     document = read(data.replace(b"/Width 1200", b"/Width 999000"), "a.pdf")
     assert "Ann Roy" in document.text
@@ -236,9 +222,7 @@ def turned_and_shifted(page: bytes, degrees: int) -> bytes:
     sheet.mediabox = pypdf.generic.RectangleObject((50, 100, 900, 1000))
     sheet.cropbox = sheet.mediabox
     sheet.rotate(degrees)
-    stream = io.BytesIO()
-    writer.write(stream)
-    return stream.getvalue()
+    return saved(writer)
 
 
 @pytest.mark.parametrize("degrees", [0, 90, 270])
