@@ -239,6 +239,20 @@ def test_text_in_a_further_place_is_read(read: Read, name: str) -> None:
     assert not document.unread
 
 
+@pytest.mark.parametrize(
+    ("name", "word", "place"),
+    [
+        ("p_smartart.pptx", "Lena Okafor", "#diagram1"),
+        ("p_handout.pptx", "Lena Okafor", "#handout1"),
+        ("d_comment_bare.docx", "40718823", "#comments"),
+        ("e_metadata.epub", "Lena Okafor", "#properties"),
+    ],
+)
+def test_the_text_of_a_part_is_at_its_place(read: Read, name: str, word: str, place: str) -> None:
+    document = read(CASES[name], name)
+    assert document.locate(document.text.index(word)) == place
+
+
 @pytest.mark.parametrize("place", RUNS)
 def test_runs_of_text_in_unknown_data_are_read_and_the_rest_is_listed(read: Read, place: str) -> None:
     document = read(made(place, RUNS[place]), place.partition(" ")[0])
