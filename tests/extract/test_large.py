@@ -102,7 +102,7 @@ def test_a_long_mailbox_is_read_by_whole_messages(read: Read, tmp_path: Path) ->
 
 
 def note_and_noise() -> dict[str, bytes]:
-    noise = bytes(range(256)) * 250
+    noise = bytes(range(256)) * 500
     return {"first.txt": FIRST.encode(), "noise.mp4": b"\0\0\0\x18ftyp" + noise, "last.txt": LAST.encode()}
 
 

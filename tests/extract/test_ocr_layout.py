@@ -144,7 +144,14 @@ def test_what_a_bracket_opened_goes_on_with_a_figure() -> None:
     assert "(on the Feb 9) showed" in laid_out(page)
 
 
-PROSE = (("Seen", 0, 40), ("with", 46, 84), ("her", 90, 120), ("sisters", 126, 206), ("at", 212, 228))
+PROSE = (
+    ("Seen", 0, 40),
+    ("with", 46, 84),
+    ("her", 90, 120),
+    ("sister", 126, 180),
+    ("so", 186, 206),
+    ("at", 212, 228),
+)
 
 
 def boxes(*words: tuple[str, int, int]) -> list[Word]:

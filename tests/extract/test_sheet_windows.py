@@ -43,15 +43,15 @@ def test_windows_lie_over_the_whole_sheet_and_keep_the_heads_of_its_columns(
     read: Read, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.xlsx"
-    write_xlsx(path, 12_000)
-    document = read(path.read_bytes(), "a.xlsx", replace(Limits(), text_chars=400_000))
+    write_xlsx(path, 20_000)
+    document = read(path.read_bytes(), "a.xlsx", replace(Limits(), text_chars=600_000))
     rows = [
         int(segment.locator.rpartition("!A")[2]) for segment in document.segments if "!A" in segment.locator
     ]
     assert min(rows) == 1
-    assert max(rows) > 9_000
-    assert 1_000 < len(rows) < 6_000
-    assert document.n_chars_unread > 400_000
+    assert max(rows) > 15_000
+    assert 1_500 < len(rows) < 10_000
+    assert document.n_chars_unread > 1_000_000
     labelled = [line for line in document.text.splitlines() if line.startswith("Patient name: ")]
     assert len(labelled) > 0.99 * len(rows)
     assert [part.locator for part in document.unread] == ["#sheet1"]
