@@ -68,70 +68,53 @@ def tag(number: int, value: object, kind: int = 2) -> bytes:
 
 
 def more_xmp() -> bytes:
-    pieces = [
-        segment(
-            0xE1,
-            b"http://ns.adobe.com/xmp/extension/\0"
-            + b"A" * 32
-            + struct.pack(">II", len(XMP), at)
-            + XMP[at : at + 150].encode(),
-        )
-        for at in range(0, len(XMP), 150)
-    ]
+    head = b"http://ns.adobe.com/xmp/extension/\0" + b"A" * 32 + struct.pack(">I", len(XMP))
+    at_each = range(0, len(XMP), 150)
+    pieces = [segment(0xE1, head + struct.pack(">I", at) + XMP[at : at + 150].encode()) for at in at_each]
     return jpeg(segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + NO_XMP), *reversed(pieces))
 
 
+FRENCH = "Hélène Côté"
+PROFILE = b"Raw profile type iptc\0\0" + zlib.compress(b"\niptc\n 66\n" + PB.hex().encode() + b"\n")
+SECOND = b"Comment\0\0" + zlib.compress(b"second")
 CASES = {
-    "two zTXt of one name": (
-        png(
-            (b"zTXt", b"Comment\0\0" + zlib.compress(PB)),
-            (b"zTXt", b"Comment\0\0" + zlib.compress(b"second")),
-        ),
-        P,
+    "two zTXt of one name": png((b"zTXt", b"Comment\0\0" + zlib.compress(PB)), (b"zTXt", SECOND)),
+    "two iTXt of one name": png(
+        (b"iTXt", b"Comment\0\1\0\0\0" + zlib.compress(PB)), (b"iTXt", b"Comment\0\0\0\0\0second")
     ),
-    "two iTXt of one name": (
-        png((b"iTXt", b"Comment\0\1\0\0\0" + zlib.compress(PB)), (b"iTXt", b"Comment\0\0\0\0\0second")),
-        P,
-    ),
-    "first of two short comments": (
-        png((b"tEXt", b"Comment\0Lena Okafor"), (b"tEXt", b"Comment\0second")),
-        "Lena Okafor",
-    ),
-    "UTF-16 in tEXt": (png((b"tEXt", b"Comment\0" + P.encode("utf-16"))), P),
-    "raw profile": (
-        png(
-            (
-                b"zTXt",
-                b"Raw profile type iptc\0\0" + zlib.compress(b"\niptc\n 66\n" + PB.hex().encode() + b"\n"),
-            )
-        ),
-        P,
-    ),
-    "short private chunk": (png((b"prVt", b"Lena Okafor 1951-03-14")), "Lena Okafor 1951"),
-    "compressed XMP": (png((b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0" + zlib.compress(XMP.encode()))), P),
-    "first of two JPEG comments": (
-        jpeg(segment(0xFE, b"Lena Okafor"), segment(0xFE, b"second")),
-        "Lena Okafor",
-    ),
-    "JPEG comment in Latin-1": (jpeg(segment(0xFE, "Hélène Côté".encode("latin-1"))), "Hélène Côté"),
-    "segment of a program": (jpeg(segment(0xEF, PB)), P),
-    "extended XMP": (more_xmp(), P),
-    "XMP in UTF-16": (jpeg(segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + XMP.encode("utf-16"))), P),
-    "IPTC in Latin-1": (iptc(120, "Hélène Côté".encode("latin-1")), "Caption: Hélène Côté"),
-    "IPTC without a label": (iptc(230, b"Lena Okafor"), "Lena Okafor"),
-    "GPS area": (exif(0x1C, b"ASCII\0\0\0Ward Seven", 0x8825), "GPS area: Ward Seven"),
-    "maker note": (exif(0x927C, b"\0\1Lena Okafor 40718823\0\2"), "Lena Okafor 40718823"),
-    "EXIF tag without a label": (exif(0xA999, b"Lena Okafor\0"), "Lena Okafor"),
-    "description in UTF-8": (exif(0x010E, "Hélène Côté".encode(), 0), "Description: Hélène Côté"),
-    "short TIFF tag": (tag(65000, "Lena Okafor"), "Lena Okafor"),
-    "UTF-16 in a TIFF tag": (tag(65001, P.encode("utf-16-le"), 7), P),
+    "first of two short comments": png((b"tEXt", b"Comment\0Lena Okafor"), (b"tEXt", b"Comment\0second")),
+    "UTF-16 in tEXt": png((b"tEXt", b"Comment\0" + P.encode("utf-16"))),
+    "raw profile": png((b"zTXt", PROFILE)),
+    "short private chunk": png((b"prVt", b"Lena Okafor 1951-03-14")),
+    "compressed XMP": png((b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0" + zlib.compress(XMP.encode()))),
+    "first of two JPEG comments": jpeg(segment(0xFE, b"Lena Okafor"), segment(0xFE, b"second")),
+    "JPEG comment in Latin-1": jpeg(segment(0xFE, FRENCH.encode("latin-1"))),
+    "segment of a program": jpeg(segment(0xEF, PB)),
+    "extended XMP": more_xmp(),
+    "XMP in UTF-16": jpeg(segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + XMP.encode("utf-16"))),
+    "IPTC in Latin-1": iptc(120, FRENCH.encode("latin-1")),
+    "IPTC without a label": iptc(230, b"Lena Okafor"),
+    "GPS area": exif(0x1C, b"ASCII\0\0\0Ward Seven", 0x8825),
+    "maker note": exif(0x927C, b"\0\1Lena Okafor 40718823\0\2"),
+    "EXIF tag without a label": exif(0xA999, b"Lena Okafor\0"),
+    "description in UTF-8": exif(0x010E, FRENCH.encode(), 0),
+    "short TIFF tag": tag(65000, "Lena Okafor"),
+    "UTF-16 in a TIFF tag": tag(65001, P.encode("utf-16-le"), 7),
+}
+# What is more, or something else, than a name.
+WANTED = {
+    "JPEG comment in Latin-1": FRENCH,
+    "extended XMP": P,
+    "IPTC in Latin-1": f"Caption: {FRENCH}",
+    "GPS area": "GPS area: Ward Seven",
+    "description in UTF-8": f"Description: {FRENCH}",
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_block_of_metadata_is_read(name: str) -> None:
-    data, wanted = CASES[name]
-    assert wanted in metadata_text(Image.open(io.BytesIO(data)), data)
+    data = CASES[name]
+    assert WANTED.get(name, "Lena Okafor") in metadata_text(Image.open(io.BytesIO(data)), data)
 
 
 @pytest.mark.parametrize("kind", ["BMP", "WEBP", "JPEG", "PNG"])

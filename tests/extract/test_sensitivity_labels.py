@@ -1,6 +1,5 @@
 """Sensitivity labels as office programs, Acrobat and Exchange store them."""
 
-import io
 from collections.abc import Callable
 from email.message import EmailMessage
 
@@ -11,7 +10,7 @@ from openpyxl.packaging.custom import StringProperty
 
 from phiscan.formats.sensitivity_labels import MOST_LABELS
 from phiscan.model import Document
-from tests.extract.packages import docx
+from tests.extract.packages import docx, saved
 
 Read = Callable[..., Document]
 ID = "2096f6a2-d2f7-48be-b329-b73aaa526e5d"
@@ -54,16 +53,15 @@ def listed(attributes: str = 'enabled="1" removed="0"') -> str:
 
 
 def workbook() -> bytes:
-    made, book = io.BytesIO(), openpyxl.Workbook()
+    book = openpyxl.Workbook()
     book.active["A1"] = "Minutes"
     for name, value in fields().items():
         book.custom_doc_props.append(StringProperty(name=name, value=value))
-    book.save(made)
-    return made.getvalue()
+    return saved(book)
 
 
 def pdf(*, in_xmp: bool) -> bytes:
-    made, document = io.BytesIO(), pikepdf.new()
+    document = pikepdf.new()
     document.add_blank_page()
     if in_xmp:
         with document.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False) as metadata:
@@ -72,8 +70,7 @@ def pdf(*, in_xmp: bool) -> bytes:
     else:
         for name, value in fields().items():
             document.docinfo[f"/{name}"] = value
-    document.save(made)
-    return made.getvalue()
+    return saved(document)
 
 
 def message(body: str = "The minutes") -> EmailMessage:
@@ -84,16 +81,15 @@ def message(body: str = "The minutes") -> EmailMessage:
     return made
 
 
+OWN = {"docProps/custom.xml": custom(fields())}
+
+
 @pytest.mark.parametrize(
     ("name", "data", "expected"),
     [
-        ("a.docx", docx(parts={"docProps/custom.xml": custom(fields())}), LABEL),
+        ("a.docx", docx(parts=OWN), LABEL),
         ("b.docx", docx(parts={"docMetadata/LabelInfo.xml": listed()}), ((ID, ""),)),
-        (
-            "both.docx",
-            docx(parts={"docMetadata/LabelInfo.xml": listed(), "docProps/custom.xml": custom(fields())}),
-            LABEL,
-        ),
+        ("both.docx", docx(parts={"docMetadata/LabelInfo.xml": listed(), **OWN}), LABEL),
         ("a.xlsx", workbook(), LABEL),
         ("info.pdf", pdf(in_xmp=False), LABEL),
         ("xmp.pdf", pdf(in_xmp=True), LABEL),
@@ -120,12 +116,7 @@ def test_a_name_that_may_be_a_value_is_left_out(name: str, read: Read) -> None:
 def test_the_label_of_an_attachment_is_not_the_message_s(read: Read) -> None:
     made = EmailMessage()
     made.set_content("\n".join(f"{name}: {value}" for name, value in fields().items()))
-    made.add_attachment(
-        docx(parts={"docProps/custom.xml": custom(fields())}),
-        maintype="application",
-        subtype="zip",
-        filename="a.docx",
-    )
+    made.add_attachment(docx(parts=OWN), maintype="application", subtype="zip", filename="a.docx")
     found = read(bytes(made), "a.eml")
     assert "a.docx#properties" in {part.locator for part in found.segments}
     assert found.labels == ()
