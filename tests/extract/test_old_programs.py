@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from phiscan.errors import ExtractError
 from phiscan.model import Document
 from phiscan.sandbox import programs
 from tests.extract.access_files import INTEGER, MEMO, OLE, TEXT, Table, access_file
