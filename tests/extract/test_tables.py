@@ -1,50 +1,40 @@
+"""Tables as rows with the heads of their columns, also of sheets too large to be loaded: windows of rows."""
+
 import datetime as dt
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import openpyxl
 import pytest
 
+from phiscan.config import Limits
+from phiscan.extract.spreadsheets import sheet_xml as extent
 from phiscan.extract.spreadsheets.rows import find_delimiter
 from phiscan.model import Document
 from tests.extract.packages import saved
+from tests.large.made_files import write_xlsx
 
 Read = Callable[..., Document]
 
 
-def workbook_bytes(fill: Callable[[openpyxl.Workbook], None]) -> bytes:
-    workbook = openpyxl.Workbook()
-    fill(workbook)
-    return saved(workbook)
-
-
 def test_reads_hidden_sheets_dates_numbers_and_comments(read: Read) -> None:
-    def fill(workbook: openpyxl.Workbook) -> None:
-        sheet = workbook.active
-        sheet.title = "Patients"
-        sheet.append(["Name", "Health card", "Visit"])
-        sheet.append(["Ann Roy", 1234567890, dt.datetime(2024, 3, 1)])  # noqa: DTZ001 (a cell has no zone)
-        sheet["A2"].comment = openpyxl.comments.Comment("called her husband", "nurse")
-        hidden = workbook.create_sheet("Old")
-        hidden.sheet_state = "veryHidden"
-        hidden.append(["secret list"])
-        sheet.oddHeader.center.text = "Ward Nine"
-
-    document = read(workbook_bytes(fill), "p.xlsx")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Patients"
+    sheet.append(["Name", "Health card", "Visit"])
+    sheet.append(["Ann Roy", 1234567890, dt.datetime(2024, 3, 1)])  # noqa: DTZ001 (a cell has no zone)
+    sheet["A2"].comment = openpyxl.comments.Comment("called her husband", "nurse")
+    hidden = book.create_sheet("Lena Okafor")
+    hidden.sheet_state = "veryHidden"
+    hidden.append(["secret list"])
+    sheet.oddHeader.center.text = "Ward Nine"
+    document = read(saved(book), "p.xlsx")
     assert "Name: Ann Roy | Health card: 1234567890 | Visit: 2024-03-01" in document.text
-    assert "secret list" in document.text
-    assert "called her husband" in document.text
-    assert "Ward Nine" in document.text
+    assert all(words in document.text for words in ("secret list", "called her husband", "Ward Nine"))
     assert document.locate(document.text.index("Ann Roy")) == "#sheet1!A2"
     assert document.locate(document.text.index("secret list")) == "#sheet2!A1"
-
-
-def test_a_sheets_title_is_text_and_in_no_locator(read: Read) -> None:
-    def fill(workbook: openpyxl.Workbook) -> None:
-        workbook.active.title = "Lena Okafor"
-        workbook.active.append(["seen today"])
-
-    document = read(workbook_bytes(fill), "p.xlsx")
-    assert "Lena Okafor" in document.text
+    assert "Lena Okafor" in document.text  # a title is text, and in no locator
     assert not any("Okafor" in part.locator for part in document.segments)
 
 
@@ -129,3 +119,47 @@ def test_reads_lines_that_end_with_a_carriage_return(read: Read) -> None:
         b"name,dob,city,unit\rAnn Roy,1950-01-02,Laval,B\rLena May,1951-01-02,Laval,C\r", "a.csv"
     ).text
     assert "name: Lena May | dob: 1951-01-02" in text
+
+
+HEAD = "Patient name: Ann Roy | Date of birth: 1950-05-03 | Chart number: 4431298"
+
+
+@pytest.fixture
+def _small_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extent, "LARGE_BYTES", 1_000)
+
+
+@pytest.mark.usefixtures("_small_bound")
+def test_shared_strings_and_dates_are_read_as_a_person_sees_them(read: Read) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["Patient name", "Date of birth", "Chart number"])
+    sheet.append(["Ann Roy", dt.date(1950, 5, 3), 4431298])
+    sheet.append([None, None, 17])
+    book.create_sheet("Second").append(["Zoe Tremblay"])
+    document = read(saved(book), "a.xlsx")
+    assert HEAD in document.text
+    assert document.locate(document.text.index("Ann Roy")) == "#sheet1!A2"
+    assert "Chart number: 17" in document.text
+    assert document.locate(document.text.index("Zoe Tremblay")) == "#sheet2!A1"
+    assert document.unread == ()
+
+
+@pytest.mark.usefixtures("_small_bound")
+def test_windows_lie_over_the_whole_sheet_and_keep_the_heads_of_its_columns(
+    read: Read, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.xlsx"
+    write_xlsx(path, 20_000)
+    document = read(path.read_bytes(), "a.xlsx", replace(Limits(), text_chars=600_000))
+    rows = [
+        int(segment.locator.rpartition("!A")[2]) for segment in document.segments if "!A" in segment.locator
+    ]
+    assert min(rows) == 1
+    assert max(rows) > 15_000
+    assert 1_500 < len(rows) < 10_000
+    assert document.n_chars_unread > 1_000_000
+    labelled = [line for line in document.text.splitlines() if line.startswith("Patient name: ")]
+    assert len(labelled) > 0.99 * len(rows)
+    assert [part.locator for part in document.unread] == ["#sheet1"]
