@@ -118,7 +118,6 @@ def test_texts_of_a_damaged_sqlite_database_are_read(read: Read, damage: str) ->
 
 
 def test_raw_lzma_is_known(read: Read) -> None:
-
     packed = lzma.compress(NOTES[0], format=lzma.FORMAT_ALONE)
     assert NAMES[0] in read(packed, "a.lzma").text
 

@@ -1,8 +1,6 @@
 """What a reader leaves out is added or listed: cases of the other tests without their reader."""
 
-import io
 import re
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from tests.extract import (
     test_pdf_places,
     test_text_codes,
 )
+from tests.extract.packages import zipped
 
 Case = tuple[bytes, tuple[str, ...]]
 WORDS = ("Lena Okafor", "40718823", "heart failure")
@@ -112,8 +111,5 @@ def test_a_text_in_a_wrong_code_page_is_listed(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_an_archive_of_folders_alone_is_complete() -> None:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.mkdir("letters")
-        archive.writestr("letters/empty.txt", "")
-    assert not extract_bytes(stream.getvalue(), "a.zip", Limits()).unread
+    data = zipped({"letters/": "", "letters/empty.txt": ""})
+    assert not extract_bytes(data, "a.zip", Limits()).unread

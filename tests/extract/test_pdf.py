@@ -9,6 +9,7 @@ from reportlab.lib.pagesizes import letter
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen import canvas
 
+from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.extract.pdf import page_pictures as pdf_pictures
@@ -259,8 +260,6 @@ def test_a_scan_is_read_by_ocr(read: Read) -> None:
 
 
 def test_ocr_stops_at_its_budget(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    from phiscan.config import Limits  # noqa: PLC0415
-
     monkeypatch.setattr(ocr, "languages", lambda: "eng")
     with pytest.raises(ExtractError) as caught:
         read(scanned_pdf(), "scan.pdf", Limits(ocr_s=0.1))
