@@ -38,10 +38,14 @@ def packed(data: str | bytes, entries: str = "") -> bytes:
     return pdf.data()
 
 
+def bytes_of(bits: str) -> bytes:
+    n_bytes = -(-len(bits) // 8)
+    return int(bits.ljust(8 * n_bytes, "0"), 2).to_bytes(n_bytes, "big")
+
+
 def lzw(data: bytes) -> bytes:
     codes = [code for at in range(0, len(data), 200) for code in (256, *data[at : at + 200])] + [257]
-    bits = "".join(f"{code:09b}" for code in codes)
-    return int(bits.ljust(-(-len(bits) // 8) * 8, "0"), 2).to_bytes(-(-len(bits) // 8), "big")
+    return bytes_of("".join(f"{code:09b}" for code in codes))
 
 
 def run_lengths(data: bytes) -> bytes:
@@ -50,6 +54,7 @@ def run_lengths(data: bytes) -> bytes:
 
 
 SHOWN = text_at(72, 700).encode()
+PREDICTED = "/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns "
 ANNOTATIONS = {
     "redact_overlay": f"/Subtype/Redact/OverlayText({PATIENT})",
     "popup_rc": f"/Subtype/Text/RC(<body><p>{PATIENT}</p></body>)",
@@ -113,7 +118,7 @@ STREAMS = {
     "deflate twice": (zlib.compress(zlib.compress(SHOWN)), "/Filter[/FlateDecode/FlateDecode]"),
     "predictor": (
         zlib.compress(b"".join(b"\0" + SHOWN.ljust(160)[at : at + 20] for at in range(0, 160, 20))),
-        "/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns 20>>",
+        f"{PREDICTED}20>>",
     ),
     "embedded file that nothing names": (PATIENT, "/Type/EmbeddedFile"),
     "xml of a program": (f"<?xml version='1.0'?><data><note>{PATIENT}</note></data>", ""),
@@ -121,10 +126,15 @@ STREAMS = {
 }
 
 
-def with_attachment() -> bytes:
+def with_file(data: str, name: str) -> tuple[Pdf, int]:
+    """Return a file with an embedded one, and the number of its description."""
     pdf = Pdf()
-    file = pdf.stream("MRN 40718823 congestive heart failure", "/Type/EmbeddedFile")
-    named = pdf.add(f"<</Type/Filespec/F(Lena Okafor.txt)/EF<</F {file} 0 R>>>>")
+    file = pdf.stream(data, "/Type/EmbeddedFile")
+    return pdf, pdf.add(f"<</Type/Filespec/F({name})/UF({name})/EF<</F {file} 0 R>>>>")
+
+
+def attached(data: str, name: str) -> bytes:
+    pdf, named = with_file(data, name)
     pdf.set(1, f"<</Type/Catalog/Pages 2 0 R/Names<</EmbeddedFiles<</Names[(a) {named} 0 R]>>>>>>")
     return pdf.data()
 
@@ -222,7 +232,7 @@ CASES = {
     "note under RC4": encrypted(annotated(f"/Subtype/Text/Contents({PATIENT})"), "RC4-128"),
     "outline": with_outline(),
     "info_custom": with_information(),
-    "attachment_desc": with_attachment(),
+    "attachment_desc": attached("MRN 40718823 congestive heart failure", "Lena Okafor.txt"),
     "form that is not drawn": form()[0].data(),
     "hidden annotation": stamped("/Subtype/Stamp/F 2/AP<</N @>>"),
     "state that is off": stamped("/Subtype/Stamp/AS/Off/AP<</N<</Off %/Yes @>>>>"),
@@ -250,9 +260,7 @@ def test_text_in_a_further_place_of_a_pdf_is_read(read_bytes: Read, name: str) -
 
 
 def test_a_file_on_a_page_is_a_member(read_bytes: Read) -> None:
-    pdf = Pdf()
-    file = pdf.stream(PATIENT, "/Type/EmbeddedFile")
-    named = pdf.add(f"<</Type/Filespec/F(visit.txt)/UF(visit.txt)/EF<</F {file} 0 R>>>>")
+    pdf, named = with_file(PATIENT, "visit.txt")
     pdf.set_page(f"/Annots[<</Type/Annot/Subtype/FileAttachment/Rect[50 600 70 620]/FS {named} 0 R>>]")
     document = read_bytes(pdf.data(), "a.pdf")
     assert document.locate(document.text.index("40718823")) == "visit.txt"
@@ -269,11 +277,7 @@ def test_sound_models_and_annotations_beyond_the_limit_are_listed(
 
 
 def test_an_attachment_is_read_once(read_bytes: Read) -> None:
-    pdf = Pdf()
-    file = pdf.stream(PATIENT, "/Type/EmbeddedFile")
-    named = pdf.add(f"<</Type/Filespec/F(a.txt)/UF(a.txt)/EF<</F {file} 0 R>>>>")
-    pdf.set(1, f"<</Type/Catalog/Pages 2 0 R/Names<</EmbeddedFiles<</Names[(a) {named} 0 R]>>>>>>")
-    assert read_bytes(pdf.data(), "a.pdf").text.count("40718823") == 1
+    assert read_bytes(attached(PATIENT, "a.txt"), "a.pdf").text.count("40718823") == 1
 
 
 @pytest.mark.parametrize("mark", [b"xref\n0", b"endstream"])
@@ -294,8 +298,7 @@ def growing_lzw(n_rounds: int) -> bytes:
     for _ in range(n_rounds):
         bits.append(f"{256:09b}{0:09b}")
         bits += (f"{code:0{max(9, (code + 2).bit_length())}b}" for code in range(258, 4094))
-    joined = "".join(bits)
-    return int(joined.ljust(-(-len(joined) // 8) * 8, "0"), 2).to_bytes(-(-len(joined) // 8), "big")
+    return bytes_of("".join(bits))
 
 
 @pytest.mark.parametrize(
@@ -306,10 +309,7 @@ def growing_lzw(n_rounds: int) -> bytes:
         (lambda: growing_lzw(100), "/Filter/LZWDecode"),
         (lambda: zlib.compress(growing_lzw(60)), "/Filter[/FlateDecode/LZWDecode]"),
         (lambda: b"zzzz", "/Filter/ASCII85Decode"),
-        (
-            lambda: zlib.compress(b"\2" * 1000)[:40],
-            "/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns 99999>>",
-        ),
+        (lambda: zlib.compress(b"\2" * 1000)[:40], f"{PREDICTED}99999>>"),
     ],
 )
 def test_hostile_streams_are_bounded(read_bytes: Read, make: Callable[[], bytes], entries: str) -> None:

@@ -206,7 +206,7 @@ def test_hostile_blocks_end() -> None:
 def code(kind: str, text: str | bytes, *, page: bool = False) -> Image.Image:
     zxingcpp = pytest.importorskip("zxingcpp")
     made = zxingcpp.create_barcode(text, getattr(zxingcpp.BarcodeFormat, kind))
-    drawn = Image.fromarray(np.asarray(zxingcpp.write_barcode_to_image(made, scale=3)))
+    drawn = Image.fromarray(np.asarray(made.to_image(scale=3)))
     size = (2480, 3508) if page else (drawn.width + 60, drawn.height + 60)
     image = Image.new("L", size, 255)
     image.paste(drawn, (30, 30))
