@@ -1,4 +1,4 @@
-"""7-Zip, RAR and the other archives of libarchive, disc images, Zstandard."""
+"""ZIP, TAR, 7-Zip, RAR and the other archives of libarchive, disc images, compressed files."""
 
 import bz2
 import gzip
@@ -6,6 +6,8 @@ import io
 import lzma
 import os
 import struct
+import tarfile
+import zipfile
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -198,11 +200,6 @@ def test_the_files_of_a_disc_image_are_read(read: Read, *, joliet: bool, path: s
     assert not document.unread
 
 
-def test_zstandard_is_unpacked(read: Read) -> None:
-    document = read(zstandard().compress(NOTE), "note.txt.zst")
-    assert document.locate(document.text.index("Lena")) == "note.txt"
-
-
 def skippable(data: bytes, kind: int = 0) -> bytes:
     return bytes((0x50 + kind,)) + b"\x2a\x4d\x18" + len(data).to_bytes(4, "little") + data
 
@@ -217,6 +214,7 @@ def test_every_stream_of_a_compressed_file_is_read(read: Read, ending: str) -> N
     document = read(b"".join(pack(b"line %d of Lena Okafor\n" % n) for n in range(3)), f"a.txt.{ending}")
     assert document.unread == ()
     assert all(f"line {number} of Lena Okafor" in document.text for number in range(3))
+    assert {segment.locator for segment in document.segments} == {"a.txt"}
 
 
 @pytest.mark.parametrize("ending", ["zst", "lz4"])
@@ -277,3 +275,117 @@ def test_a_zip_in_aes_opens_with_a_password_of_the_list(read: Read) -> None:
     with pytest.raises(ExtractError) as caught:
         read(data, "a.zip", None, ("wrong",))
     assert caught.value.reason == FailReason.ENCRYPTED
+
+
+NAMES = ("Wanjiru", "Okafor", "Visser", "Tremblay")
+NOTES = [f"{name}, admitted with heart failure".encode() for name in NAMES]
+
+
+def zip_of(comment: str = "", method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        for number, note in enumerate(NOTES[:2]):
+            info = zipfile.ZipInfo(f"{number}.txt")
+            info.comment, info.compress_type = comment.encode(), method
+            archive.writestr(info, note)
+        archive.writestr("Visser/", b"")
+        archive.writestr("Tremblay.txt", b"")
+    return stream.getvalue()
+
+
+ZIP = zip_of()
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        pytest.param(ZIP, (0, 1, 2, 3), id="empty members and folders"),
+        pytest.param(zip_of(comment=NOTES[2].decode()), (0, 1, 2), id="comments of members"),
+        pytest.param(ZIP.replace(b"0.txt", b"9.txt", 1), (0, 1), id="two names"),
+        pytest.param(ZIP.replace(b"0.txt", b"zero/"), (0, 1), id="folder with content"),
+        pytest.param(b"MZ" + bytes(3000) + ZIP, (0, 1), id="behind a program"),
+        pytest.param(NOTES[2] + b"\n\0" + ZIP, (0, 1, 2), id="behind a text"),
+        pytest.param(ZIP + zip_of(comment=NOTES[2].decode()), (0, 1, 2), id="two in one file"),
+    ],
+)
+def test_all_text_of_a_zip_is_read(read: Read, data: bytes, expected: tuple[int, ...]) -> None:
+    document = read(data, "a.zip")
+    text = "\n".join((*document.members, document.text))
+    assert [name for name in NAMES if name in text][: len(expected)] == [NAMES[number] for number in expected]
+
+
+def tar_of(*members: tuple[str, bytes, bytes], comment: str = "") -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for name, kind, body in members:
+            info = tarfile.TarInfo(name)
+            info.type, info.size, info.linkname = (
+                kind,
+                len(body),
+                "../Okafor.txt" if kind == tarfile.SYMTYPE else "",
+            )
+            info.pax_headers = {"comment": comment} if comment else {}
+            archive.addfile(info, io.BytesIO(body))
+    return stream.getvalue()
+
+
+def test_all_text_of_a_tar_is_read(read: Read) -> None:
+    members = (
+        ("Wanjiru", tarfile.DIRTYPE, b""),
+        ("link", tarfile.SYMTYPE, b""),
+        ("a.txt", tarfile.REGTYPE, b"note"),
+    )
+    document = read(tar_of(*members, comment=NOTES[2].decode()), "a.tar")
+    assert [name for name in NAMES if name in document.text] == list(NAMES[:3])
+    assert not document.unread
+
+
+def test_raw_lzma_is_known(read: Read) -> None:
+    packed = lzma.compress(NOTES[0], format=lzma.FORMAT_ALONE)
+    assert NAMES[0] in read(packed, "a.lzma").text
+
+
+def rar_of(*members: tuple[str, bytes, bytes], volume: bool = False, names: bool = False) -> bytes:
+    """Return a RAR 5 archive of stored members, each with the extra area of its header."""
+
+    def block(kind: int, fields: bytes, extra: bytes = b"", data: bytes = b"") -> bytes:
+        flags = bool(extra) | 2 * bool(data)
+        sizes = bytes([len(extra)] * bool(extra) + [len(data)] * bool(data))
+        head = bytes([kind, flags]) + sizes + fields + extra
+        head = bytes([len(head)]) + head
+        return struct.pack("<I", zlib.crc32(head)) + head + data
+
+    blocks = block(4, b"\0\0\x0f" + bytes(16)) if names else block(1, bytes([volume]))
+    for name, note, extra in members:
+        fields = bytes([4, len(note), 0]) + struct.pack("<I", zlib.crc32(note)) + bytes([0, 1, len(name)])
+        blocks += block(2, fields + name.encode(), extra, note)
+    return b"Rar!\x1a\x07\1\0" + blocks + block(5, b"\0")
+
+
+LOCKED = bytes([36, 1, 0, 0, 15]) + bytes(32)  # a record of one kind: encryption
+PLAIN, SECRET = ("a.txt", NOTES[0], b""), ("b.txt", NOTES[1], LOCKED)
+
+
+@needs_libarchive
+@pytest.mark.parametrize(
+    ("data", "locator", "reason"),
+    [
+        (rar_of(PLAIN), "", ""),
+        (b"MZ" + bytes(600) + rar_of(PLAIN), "", ""),
+        (rar_of(PLAIN, SECRET), "b.txt", FailReason.ENCRYPTED),
+        (rar_of(PLAIN, volume=True), "#volume", FailReason.UNSUPPORTED),
+    ],
+    ids=["plain", "behind a program", "one encrypted", "volume"],
+)
+def test_what_is_missing_of_a_rar_is_listed(read: Read, data: bytes, locator: str, reason: str) -> None:
+    document = read(data, "a.rar")
+    assert NAMES[0] in document.text
+    assert NAMES[1] not in document.text
+    assert [(part.locator, part.reason) for part in document.unread] == (
+        [(locator, reason)] if reason else []
+    )
+
+
+def test_a_rar_with_encrypted_names_is_encrypted(read: Read) -> None:
+    with pytest.raises(ExtractError, match="encrypted"):
+        read(rar_of(PLAIN, names=True), "a.rar")

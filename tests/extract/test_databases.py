@@ -9,6 +9,7 @@ import urllib.parse
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -235,3 +236,40 @@ def test_damaged_pages_give_no_other_error(read: Read) -> None:
         data[at : at + 40] = bytes(range(200, 240))
         with suppress(ExtractError):  # any other exception fails the test
             read(bytes(data), "a.db")
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_texts_of_rows_that_only_a_journal_holds_are_read(read: Read, tmp_path: Path, journal: str) -> None:
+    path = tmp_path / "wards.db"
+    database = sqlite3.connect(path, isolation_level=None)
+    database.execute("CREATE TABLE p (name, note)")
+    database.execute("INSERT INTO p VALUES ('Okafor', ?)", (P,))
+    for pragma in (f"journal_mode={journal}", "wal_autocheckpoint=0", "cache_size=1", "secure_delete=1"):
+        database.execute(f"PRAGMA {pragma}")
+    database.execute("BEGIN")
+    database.execute("UPDATE p SET name = 'Visser'")
+    database.executemany("INSERT INTO p VALUES (?, ?)", [("", "x" * 900)] * 60)
+    if journal == "wal":
+        database.execute("COMMIT")
+    log = next(file for file in tmp_path.iterdir() if file.name != path.name and "shm" not in file.name)
+    document = read(log.read_bytes(), "log.bin")
+    assert P in document.text
+    assert [part.reason for part in document.unread] == [FailReason.UNSUPPORTED]
+    database.close()
+
+
+@pytest.mark.parametrize("damage", ["cut", "root", "leaf", "schema", "header"])
+def test_texts_of_a_damaged_sqlite_database_are_read(read: Read, damage: str) -> None:
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE p (name, note)")
+    database.executemany(
+        "INSERT INTO p VALUES (?, ?)", [(f"Okafor{number}", "heart failure " * 6) for number in range(99)]
+    )
+    database.commit()
+    data = bytearray(database.serialize())
+    places = {"cut": (16, b""), "root": (4096, b"\xff" * 100), "leaf": (8192, b"\xff" * 8)}
+    at, bad = (places | {"schema": (100, b"\xff" * 8), "header": (16, b"\0\3")})[damage]
+    data[at : at + len(bad)] = bad
+    document = read(bytes(data[:-4096] if damage == "cut" else data), "wards.db")
+    assert f"Okafor20{'heart failure ' * 6}".strip() in document.text.replace(" | Note: ", "")
+    assert document.unread

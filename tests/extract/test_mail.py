@@ -1,7 +1,6 @@
 import email.message
 from collections.abc import Callable
 
-from phiscan.config import Limits
 from phiscan.model import Document, FailReason
 from tests.extract.packages import zipped
 
@@ -59,19 +58,6 @@ def test_a_broken_attachment_is_an_unread_part_only(read: Read) -> None:
     document = read(mail.as_bytes(), "m.eml")
     assert "plain body words" in document.text
     assert [(part.locator, part.reason) for part in document.unread] == [("bad.zip", FailReason.CORRUPT)]
-
-
-def test_takes_no_message_apart_below_the_depth_limit(read: Read) -> None:
-    mail = message("level 0")
-    for level in range(1, 8):
-        outer = message(f"level {level}")
-        outer.add_attachment(mail)
-        mail = outer
-    document = read(mail.as_bytes(), "m.eml", Limits(depth=3))
-    assert "Subject: level 4" in document.text
-    assert "Subject: level 3" in document.text  # as it stands
-    assert document.segments[-1].locator.endswith("#raw")
-    assert document.unread[0].reason == FailReason.NESTED_TOO_DEEP
 
 
 def test_reads_a_mailbox_that_does_not_begin_with_a_message(read: Read) -> None:
