@@ -125,7 +125,7 @@ def _read_windows(  # noqa: PLR0917 (an open content and its budget)
     stream: BinaryIO, size: int, content: Content, media_type: str, sink: Sink, n_bytes: int
 ) -> None:
     reader = media_type if media_type in _RECORDS else TEXT
-    length = min(max(n_bytes // _N_WINDOWS, _LOOK_BYTES), size // _N_WINDOWS)
+    length = min(max(n_bytes // _N_WINDOWS, _LOOK_BYTES), size // _N_WINDOWS) // 4 * 4  # whole characters
     reached = n_read = 0
     n_chars, n_chars_unread = sink.n_chars, sink.n_chars_unread
     for start, data in _spans(stream, size, length, media_type):

@@ -1,7 +1,5 @@
 import base64
-import io
 import json
-import zipfile
 import zlib
 from collections.abc import Callable
 
@@ -10,16 +8,15 @@ from reportlab.pdfgen import canvas
 
 from phiscan.config import Limits
 from phiscan.model import Document, FailReason
+from tests.extract.packages import zipped
 
 Read = Callable[..., Document]
 
 
 def letter() -> bytes:
-    stream = io.BytesIO()
-    page = canvas.Canvas(stream)
+    page = canvas.Canvas("")
     page.drawString(72, 700, "Discharge of Lena Okafor")
-    page.save()
-    return stream.getvalue()
+    return page.getpdfdata()
 
 
 def digits(data: bytes) -> str:
@@ -63,65 +60,39 @@ CARD = {
 }
 
 
-@pytest.mark.parametrize(
-    ("data", "name", "place"),
-    [
-        (cda(in_lines(PDF)), "a.xml", "document1#p1"),
-        (cda(digits(deflated(PDF)), attributes=' compression="DF"'), "a.xml", "document1#p1"),
-        (cda(digits(zlib.compress(PDF)), attributes=' compression="ZL"'), "a.xml", "document1#p1"),
-        (
-            f'<Binary xmlns="http://hl7.org/fhir"><contentType value="text/plain"/><data value="'
-            f'{digits(b"Lena Okafor")}"/></Binary>'.encode(),
-            "a.xml",
-            "document1",
-        ),
-        (json.dumps(attachment(in_lines(PDF))).encode(), "a.json", "document1#p1"),
-        (
-            json.dumps(
-                {"resourceType": "Binary", "contentType": "text/plain", "data": digits(b"Lena Okafor")}
-            ).encode(),
-            "a.json",
-            "document1",
-        ),
-        (
-            f"{json.dumps({'resourceType': 'Patient'})}\n{json.dumps(attachment(digits(PDF)))}\n".encode(),
-            "a.ndjson",
-            "line2/document1#p1",
-        ),
-        (json.dumps({"report": digits(PDF)}).encode(), "a.json", "document1#p1"),
-        (
-            json.dumps({"cda": digits(b"<note>" + b"<p>Lena Okafor</p>" * 9 + b"</note>")}).encode(),
-            "a.json",
-            "document1",
-        ),
-        (
-            json.dumps({"url": "data:text/plain;base64," + digits(b"Lena Okafor " * 9)}).encode(),
-            "a.json",
-            "document1",
-        ),
-        (message("PDF^AP^PDF^Base64^" + digits(PDF)), "a.hl7", "document1#p1"),
-        (message("x", "^TEXT^^Hex^" + b"Lena Okafor was seen".hex()), "a.hl7", "document1"),
-        (message(digits(PDF), kind="TX"), "a.hl7", "document1#p1"),
-    ],
-    ids=[
-        "cda",
-        "cda deflated",
-        "cda zlib",
-        "fhir xml",
-        "fhir attachment",
-        "fhir binary",
-        "fhir ndjson",
-        "json pdf",
-        "json text",
-        "data address",
-        "hl7 base64",
-        "hl7 hex",
-        "hl7 not declared",
-    ],
-)
-def test_a_document_within_a_field_is_read_as_one(read: Read, data: bytes, name: str, place: str) -> None:
-    document = read(data, name)
+NOTE = digits(b"Lena Okafor")
+MARKUP = digits(b"<note>" + b"<p>Lena Okafor</p>" * 9 + b"</note>")
+FHIR = f'<Binary xmlns="http://hl7.org/fhir"><contentType value="text/plain"/><data value="{NOTE}"/></Binary>'
+BINARY = {"resourceType": "Binary", "contentType": "text/plain", "data": NOTE}
+ADDRESS = "data:text/plain;base64," + digits(b"Lena Okafor " * 9)
+# Files, and whether the document within is a PDF.
+RECORDS: dict[str, tuple[str | bytes, bool]] = {
+    "cda.xml": (cda(in_lines(PDF)), True),
+    "deflated.xml": (cda(digits(deflated(PDF)), attributes=' compression="DF"'), True),
+    "zlib.xml": (cda(digits(zlib.compress(PDF)), attributes=' compression="ZL"'), True),
+    "fhir.xml": (FHIR, False),
+    "attachment.json": (json.dumps(attachment(in_lines(PDF))), True),
+    "binary.json": (json.dumps(BINARY), False),
+    "pdf.json": (json.dumps({"report": digits(PDF)}), True),
+    "markup.json": (json.dumps({"cda": MARKUP}), False),
+    "address.json": (json.dumps({"url": ADDRESS}), False),
+    "base64.hl7": (message("PDF^AP^PDF^Base64^" + digits(PDF)), True),
+    "hex.hl7": (message("x", "^TEXT^^Hex^" + b"Lena Okafor was seen".hex()), False),
+    "not_declared.hl7": (message(digits(PDF), kind="TX"), True),
+    "lines.ndjson": (
+        f"{json.dumps({'resourceType': 'Patient'})}\n{json.dumps(attachment(digits(PDF)))}\n",
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_document_within_a_field_is_read_as_one(read: Read, name: str) -> None:
+    data, is_pdf = RECORDS[name]
+    document = read(data.encode() if isinstance(data, str) else data, name)
     assert document.unread == ()
+    place = "document1#p1" if is_pdf else "document1"
+    place = f"line2/{place}" if name == "lines.ndjson" else place
     assert document.locate(document.text.index("Lena Okafor")) == place
     assert digits(PDF)[:60] not in document.text
 
@@ -162,10 +133,8 @@ def test_enclosed_documents_share_the_limits_of_the_file(read: Read) -> None:
     document = read(json.dumps(record).encode(), "a.json", Limits(member_count=2))
     assert document.text.count("Lena Okafor") == 2
     assert {part.reason for part in document.unread} == {FailReason.TOO_LARGE}
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("a.json", json.dumps(attachment(digits(PDF))))
-    inner = json.dumps({"report": digits(packed.getvalue())}).encode()
+    packed = zipped({"a.json": json.dumps(attachment(digits(PDF)))})
+    inner = json.dumps({"report": digits(packed)}).encode()
     assert "Lena Okafor" in read(inner, "b.json").text
     assert [part.reason for part in read(inner, "b.json", Limits(depth=2)).unread] == [
         FailReason.NESTED_TOO_DEEP

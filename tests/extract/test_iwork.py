@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import random
-import zipfile
 from collections.abc import Callable
 
 import pyarrow as pa
@@ -13,6 +11,7 @@ import pytest
 from phiscan.errors import ExtractError
 from phiscan.extract.archives.snappy_blocks import _strings
 from phiscan.model import Document, FailReason
+from tests.extract.packages import zipped
 
 Read = Callable[..., Document]
 NOTE = "Lena Okafor, MRN 40718823, congestive heart failure. Hélène Côté a un cancer du sein. " * 4
@@ -59,11 +58,11 @@ def test_the_strings_of_a_document_are_whole(read: Read) -> None:
     cells = b"".join(
         text_field(3, number_field(1, n) + text_field(3, f"Patient {n} Roy".encode())) for n in (1, 2)
     )
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as package:
-        package.writestr("Index/Document.iwa", blocks(archive(storage)))
-        package.writestr("Index/Tables/DataList.iwa", blocks(archive(cells)))
-    document = read(stream.getvalue(), "a.pages")
+    parts = {
+        "Index/Document.iwa": blocks(archive(storage)),
+        "Index/Tables/DataList.iwa": blocks(archive(cells)),
+    }
+    document = read(zipped(parts), "a.pages")
     assert not document.unread
     assert document.text.split("\n")[:3] == [NOTE, "Patient 1 Roy", "Patient 2 Roy"]
 
@@ -111,12 +110,9 @@ def test_without_the_library_a_part_is_named_with_the_reason(
 ) -> None:
     whole = archive(text_field(1, NOTE.encode()))
     data = blocks(whole) if name == "a.iwa" else blocks(NOTE.encode(), framed=True)
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as pages:
-        pages.writestr(name, data)
-        pages.writestr("note.txt", NOTE)
+    packed = zipped({name: data, "note.txt": NOTE})
     monkeypatch.setattr("phiscan.extract.archives.snappy_blocks.find_spec", lambda _: None)
-    unread = read(packed.getvalue(), "a.zip").unread
+    unread = read(packed, "a.zip").unread
     assert [one.reason for one in unread] == [FailReason.UNSUPPORTED]
     assert name in unread[0].locator
     assert "pyarrow" in unread[0].detail

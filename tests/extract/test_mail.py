@@ -1,10 +1,8 @@
 import email.message
-import io
-import zipfile
 from collections.abc import Callable
 
-from phiscan.config import Limits
 from phiscan.model import Document, FailReason
+from tests.extract.packages import zipped
 
 Read = Callable[..., Document]
 
@@ -20,14 +18,6 @@ def message(subject: str = "Résumé for Zoé") -> email.message.EmailMessage:
     return mail
 
 
-def zipped(**members: str) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, text in members.items():
-            archive.writestr(f"{name}.txt", text)
-    return stream.getvalue()
-
-
 def test_reads_headers_and_all_bodies(read: Read) -> None:
     document = read(message().as_bytes(), "m.eml")
     assert "Subject: Résumé for Zoé" in document.text
@@ -38,9 +28,8 @@ def test_reads_headers_and_all_bodies(read: Read) -> None:
 
 def test_reads_attachments_through_containers(read: Read) -> None:
     mail = message()
-    mail.add_attachment(
-        zipped(inner="Lena Okafor"), maintype="application", subtype="zip", filename="scan.zip"
-    )
+    data = zipped({"inner.txt": "Lena Okafor"})
+    mail.add_attachment(data, maintype="application", subtype="zip", filename="scan.zip")
     document = read(mail.as_bytes(), "m.eml")
     assert document.locate(document.text.index("Lena Okafor")) == "scan.zip!/inner.txt"
     assert "Attachment: scan.zip" in document.text
@@ -69,27 +58,6 @@ def test_a_broken_attachment_is_an_unread_part_only(read: Read) -> None:
     document = read(mail.as_bytes(), "m.eml")
     assert "plain body words" in document.text
     assert [(part.locator, part.reason) for part in document.unread] == [("bad.zip", FailReason.CORRUPT)]
-
-
-def test_takes_no_message_apart_below_the_depth_limit(read: Read) -> None:
-    mail = message("level 0")
-    for level in range(1, 8):
-        outer = message(f"level {level}")
-        outer.add_attachment(mail)
-        mail = outer
-    document = read(mail.as_bytes(), "m.eml", Limits(depth=3))
-    assert "Subject: level 4" in document.text
-    assert "Subject: level 3" in document.text  # as it stands
-    assert document.segments[-1].locator.endswith("#raw")
-    assert document.unread[0].reason == FailReason.NESTED_TOO_DEEP
-
-
-def test_decodes_bodies_with_a_wrong_charset(read: Read) -> None:
-    head = (
-        b"From: a@example.org\nTo: b@example.org\nSubject: x\nContent-Type: text/plain; charset=us-ascii\n\n"
-    )
-    data = head + b"Montr\xe9al\n"
-    assert "Montréal" in read(data, "m.eml").text
 
 
 def test_reads_a_mailbox_that_does_not_begin_with_a_message(read: Read) -> None:

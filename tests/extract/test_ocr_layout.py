@@ -1,6 +1,5 @@
 """The words of a scanned page put together: columns, rows, blank lines, lines that go on; light and faxes."""
 
-import io
 import os
 import re
 
@@ -8,10 +7,13 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from phiscan.config import Limits
+from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.extract.ocr.images import read_image
 from phiscan.extract.ocr.layout import Word, laid_out, words_of
 from phiscan.extract.ocr.recognition import even_light
+from tests.extract.packages import saved
 
 needs_tesseract = pytest.mark.skipif(
     not ocr.languages() and "CI" not in os.environ, reason="tesseract is not installed"
@@ -36,16 +38,21 @@ def seen(*lines: str, block: int = 1, left: int = 0, top: int = 0) -> list[Word]
     ]
 
 
-def test_columns_keep_their_distance() -> None:
-    page = seen("Name: Okafor, Lena       DOB: 1961-03-12", "MRN:  0048213           Sex: F")
-    assert laid_out(page).split("\n") == [
-        "Name: Okafor, Lena       DOB: 1961-03-12",
-        "MRN:  0048213           Sex: F",
-    ]
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("Name: Okafor, Lena       DOB: 1961-03-12", "MRN:  0048213           Sex: F"),  # columns
+        ("Okafor", "Ward 4", "", "Plan"),
+        ("flu shot @ Kitsap clinic",),
+    ],
+)
+def test_lines_stay_as_they_are_on_the_page(lines: tuple[str, ...]) -> None:
+    assert laid_out(seen(*lines)) == "\n".join(lines)
 
 
-def test_a_space_between_words_is_one_space() -> None:
-    assert laid_out(seen("Seen with her sister today")) == "Seen with her sister today"
+def test_a_mail_address_is_read_without_spaces() -> None:
+    text = laid_out(seen("write to lena.okafor @ mail.example today"))
+    assert text == "write to lena.okafor@mail.example today"
 
 
 def test_cells_seen_column_by_column_are_rows() -> None:
@@ -67,16 +74,9 @@ def test_columns_of_prose_stay_one_after_the_other() -> None:
     assert "\n\nsince" in text
 
 
-def test_a_blank_line_stands_where_the_page_has_one() -> None:
-    assert laid_out(seen("Okafor", "Ward 4", "", "Plan")) == "Okafor\nWard 4\n\nPlan"
-
-
 def test_paragraphs_of_the_recogniser_are_no_blank_lines() -> None:
-    page = [
-        *seen("Okafor"),
-        Word("Tremblay", 0, LINE, 80, LINE + 20, (2, 1, 1), 90.0),
-        Word("Girard", 0, 2 * LINE, 60, 2 * LINE + 20, (3, 1, 1), 90.0),
-    ]
+    names = ("Okafor", "Tremblay", "Girard")
+    page = [word for at, name in enumerate(names) for word in seen(name, block=at + 1, top=at * LINE)]
     assert laid_out(page) == "Okafor\nTremblay\nGirard"
 
 
@@ -105,32 +105,34 @@ def test_a_line_that_had_room_for_the_next_word_ends() -> None:
 
 
 def test_two_lines_that_fill_the_paper_are_one() -> None:
-    page = seen(
-        "Thank you for seeing Lena again, whose stay began on the second of",
-        "April in the old wing.",
-        left=100,
-    )
-    assert laid_out(page, 860).count("\n") == 0
-    assert laid_out(page, 2000).count("\n") == 1
+    first = "Thank you for seeing Lena again, whose stay began on the second of"
+    page = seen(first, "April in the old wing.", left=100)
+    assert [laid_out(page, width).count("\n") for width in (860, 2000)] == [0, 1]
     assert laid_out(page).count("\n") == 1
 
 
-def test_items_of_a_list_stay_lines() -> None:
-    page = seen(
+LINES_OF_THEIR_OWN = {
+    "items of a list": seen(
         "1. Home oxygen from the usual firm, and a walker, before the weekend",
         "2. Bloods on Monday at the laboratory beside the old town hall there",
         "3. See the family doctor within two weeks of the day of going home",
-    )
-    assert laid_out(page).count("\n") == 2
-
-
-def test_rows_between_delimiters_are_not_joined() -> None:
-    page = seen(
+    ),
+    "rows between delimiters": seen(
         "dossier;nom;naissance;appareil;serie;implantation;remarque ici bien",
         "D-1144;Lévesque Rolande;1928-03-09;stim;69440718;2021-05-11;96 ans",
         "AD-117;Hébert Marie;1933-01-25;stim;512044;2023-02-02;rappel et vu",
-    )
-    assert laid_out(page).count("\n") == 2
+    ),
+    "rows of a table": seen(
+        "40022   Okafor, Lena Marguerite     1961-03-12   Ward 4 East, bed 11",
+        "40871   Tremblay-Girard, Huguette   1974-11-30   Ward 4 East, bed 12",
+        "41009   Wachter, Leo                1950-01-27   Ward 4 West, bed 2b",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LINES_OF_THEIR_OWN)
+def test_what_is_no_prose_is_not_joined(name: str) -> None:
+    assert laid_out(LINES_OF_THEIR_OWN[name]).count("\n") == 2
 
 
 def test_what_a_bracket_opened_goes_on_with_a_figure() -> None:
@@ -140,20 +142,6 @@ def test_what_a_bracket_opened_goes_on_with_a_figure() -> None:
         "She lives with her sister, who will be pleased to hear from us all",
     )
     assert "(on the Feb 9) showed" in laid_out(page)
-
-
-def test_rows_of_a_table_are_not_joined() -> None:
-    page = seen(
-        "40022   Okafor, Lena Marguerite     1961-03-12   Ward 4 East, bed 11",
-        "40871   Tremblay-Girard, Huguette   1974-11-30   Ward 4 East, bed 12",
-        "41009   Wachter, Leo                1950-01-27   Ward 4 West, bed 2b",
-    )
-    assert laid_out(page).count("\n") == 2
-
-
-def boxes(*words: tuple[str, int, int]) -> list[Word]:
-    """Return the words of one line, with left and right."""
-    return [Word(text, left, 0, right, 20, (1, 1, 1), 90.0) for text, left, right in words]
 
 
 PROSE = (
@@ -166,13 +154,18 @@ PROSE = (
 )
 
 
+def boxes(*words: tuple[str, int, int]) -> list[Word]:
+    """Return the words of one line, after those of a sentence, with left and right."""
+    return [Word(text, left, 0, right, 20, (1, 1, 1), 90.0) for text, left, right in (*PROSE, *words)]
+
+
 def test_a_space_beside_a_narrow_one_is_none() -> None:
-    assert laid_out(boxes(*PROSE, ("2024-1", 234, 284), ("1-18", 288, 316))).endswith(" at 2024-11-18")
-    assert laid_out(boxes(*PROSE, ("room", 234, 274), ("1", 280, 284))).endswith(" at room 1")
+    assert laid_out(boxes(("2024-1", 234, 284), ("1-18", 288, 316))).endswith(" at 2024-11-18")
+    assert laid_out(boxes(("room", 234, 274), ("1", 280, 284))).endswith(" at room 1")
 
 
 def test_groups_of_a_number_stay_apart() -> None:
-    assert laid_out(boxes(*PROSE, ("400", 234, 264), ("117", 270, 296))).endswith(" at 400 117")
+    assert laid_out(boxes(("400", 234, 264), ("117", 270, 296))).endswith(" at 400 117")
 
 
 def test_gaps_of_equally_wide_type_are_a_letter_wide() -> None:
@@ -183,14 +176,6 @@ def test_gaps_of_equally_wide_type_are_a_letter_wide() -> None:
         Word("Okafor", 94, 2 * LINE, 150, 2 * LINE + 20, (1, 1, 3), 90.0),
     ]
     assert laid_out([*lines, *odd]).endswith("\n;1049927;Okafor")
-
-
-def test_a_mail_address_is_read_without_spaces() -> None:
-    assert (
-        laid_out(seen("write to lena.okafor @ mail.example today"))
-        == "write to lena.okafor@mail.example today"
-    )
-    assert laid_out(seen("flu shot @ Kitsap clinic")) == "flu shot @ Kitsap clinic"
 
 
 def test_nothing_seen_is_no_text() -> None:
@@ -254,9 +239,6 @@ def test_a_shaded_copy_is_read() -> None:
 
 
 def test_a_fax_is_read_in_square_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
-    from phiscan.config import Limits  # noqa: PLC0415
-    from phiscan.extract.core.content import Content, Sink  # noqa: PLC0415
-
     seen_sizes: list[tuple[tuple[int, int], int]] = []
 
     def look(image: Image.Image, _seconds: float) -> str:
@@ -266,9 +248,7 @@ def test_a_fax_is_read_in_square_pixels(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(ocr, "languages", lambda: "eng")
     monkeypatch.setattr(ocr, "picture_text", look)
     page = page_of(LINES).resize((867, 539)).convert("1")
-    stream = io.BytesIO()
-    page.save(stream, "TIFF", compression="group4", dpi=(204, 98))
-    read_image(Content(stream.getvalue(), "fax.tiff"), Sink(Limits()))
+    read_image(Content(saved(page, "TIFF", compression="group4", dpi=(204, 98)), "fax.tiff"), Sink(Limits()))
     (((width, height), n_levels),) = seen_sizes
     assert (width, height) == (867, round(539 * 204 / 98))
     assert n_levels > 2  # the stairs of its letters are smoothed

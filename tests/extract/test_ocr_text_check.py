@@ -13,8 +13,8 @@ def _word(size: int, *, ink: int = 0, paper: int = 255, turns: int = 0) -> Image
     return image.rotate(90 * turns, expand=True)
 
 
-@pytest.mark.parametrize("size", [9, 11, 16, 24, 48, 120, 300])
-@pytest.mark.parametrize("turns", [0, 1, 2])
+@pytest.mark.parametrize("size", [9, 16, 48, 300])
+@pytest.mark.parametrize("turns", [0, 1])
 def test_one_word_alone_on_a_page_is_seen(size: int, turns: int) -> None:
     assert may_hold_text(_word(size, turns=turns))
     assert may_hold_text(_word(size, ink=255, paper=30, turns=turns))

@@ -1,54 +1,45 @@
+"""Office documents as their programs write them, and those under a password of the operator's list."""
+
 import io
-import zipfile
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 
 import docx
 import pptx
 import pytest
 from docx.oxml import parse_xml
+from msoffcrypto.format.ooxml import OOXMLFile
 
 from phiscan.errors import ExtractError
-from phiscan.model import Document
+from phiscan.model import Document, FailReason
+from tests.extract import packages
 
 Read = Callable[..., Document]
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-STRICT = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 
 
-def docx_bytes() -> bytes:
-    document = docx.Document()
-    document.add_paragraph("Body: Ann Roy was seen.")
-    table = document.add_table(1, 2)
-    table.cell(0, 0).text = "Health card"
-    table.cell(0, 1).text = "1234567890"
-    document.sections[0].header.paragraphs[0].text = "Header Hospital"
-    document.sections[0].footer.paragraphs[0].text = "Footer Clinic"
-    document.core_properties.author = "Dr Author"
-    paragraph = document.add_paragraph("Tracked: ")
-    paragraph._p.append(
-        parse_xml(f'<w:ins xmlns:w="{W}" w:author="x"><w:r><w:t>inserted words</w:t></w:r></w:ins>')
-    )
-    paragraph._p.append(
-        parse_xml(
-            f'<w:del xmlns:w="{W}" w:author="x"><w:r><w:delText>deleted words</w:delText></w:r></w:del>'
-        )
-    )
-    paragraph._p.append(
-        parse_xml(
-            f'<w:r xmlns:w="{W}"><w:pict><v:shape xmlns:v="urn:schemas-microsoft-com:vml"><v:textbox>'
-            "<w:txbxContent><w:p><w:r><w:t>boxed words</w:t></w:r></w:p></w:txbxContent>"
-            "</v:textbox></v:shape></w:pict></w:r>"
-        )
-    )
-    document.add_comment(document.paragraphs[0].runs, text="comment words", author="Nurse Comment")
-    stream = io.BytesIO()
-    document.save(stream)
-    return stream.getvalue()
+BOX = f'<w:r xmlns:w="{W}" xmlns:v="urn:schemas-microsoft-com:vml"><w:pict><v:textbox><w:txbxContent>%s</w:txbxContent></v:textbox></w:pict></w:r>'  # noqa: E501
+MARKED = (
+    f'<w:ins xmlns:w="{W}" w:author="x"><w:r><w:t>inserted words</w:t></w:r></w:ins>',
+    f'<w:del xmlns:w="{W}" w:author="x"><w:r><w:delText>deleted words</w:delText></w:r></w:del>',
+    BOX % packages.p("boxed words"),
+)
 
 
 def test_reads_every_part_of_a_word_document(read: Read) -> None:
-    document = read(docx_bytes(), "letter.docx")
+    made = docx.Document()
+    body = made.add_paragraph("Body: Ann Roy was seen.")
+    table = made.add_table(1, 2)
+    table.cell(0, 0).text, table.cell(0, 1).text = "Health card", "1234567890"
+    made.sections[0].header.paragraphs[0].text = "Header Hospital"
+    made.sections[0].footer.paragraphs[0].text = "Footer Clinic"
+    made.core_properties.author = "Dr Author"
+    for markup in MARKED:
+        body._p.append(parse_xml(markup))
+    made.add_comment(body.runs, text="comment words", author="Nurse Comment")
+    document = read(packages.saved(made), "letter.docx")
     for words in (
         "Ann Roy was seen",
         "Header Hospital",
@@ -65,24 +56,9 @@ def test_reads_every_part_of_a_word_document(read: Read) -> None:
     assert document.locate(document.text.index("Header Hospital")).startswith("#header")
 
 
-def test_reads_the_strict_dialect(read: Read) -> None:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as package:
-        package.writestr("[Content_Types].xml", "<Types/>")
-        package.writestr("_rels/.rels", "<Relationships/>")
-        package.writestr(
-            "word/document.xml",
-            f'<w:document xmlns:w="{STRICT}"><w:body><w:p><w:r><w:t>strict words</w:t></w:r></w:p>'
-            "</w:body></w:document>",
-        )
-    assert "strict words" in read(stream.getvalue(), "s.docx").text
-
-
 def test_reads_an_embedded_workbook_as_a_document_of_its_own(read: Read) -> None:
-    stream = io.BytesIO(docx_bytes())
-    with zipfile.ZipFile(stream, "a") as package:
-        package.writestr("word/embeddings/list.csv", "Name,City,Phone\nLena Okafor,Ajax,1\nBo Li,York,2\n")
-    document = read(stream.getvalue(), "e.docx")
+    rows = "Name,City,Phone\nLena Okafor,Ajax,1\nBo Li,York,2\n"
+    document = read(packages.docx(parts={"word/embeddings/list.csv": rows}), "e.docx")
     assert document.locate(document.text.index("Lena Okafor")) == "list.csv#row2"
 
 
@@ -100,64 +76,26 @@ def test_reads_slides_notes_and_tables(read: Read) -> None:
     shape = slide.shapes.add_table(1, 2, 0, 0, 100, 100)
     shape.table.cell(0, 0).text = "MRN"
     shape.table.cell(0, 1).text = "998877"
-    stream = io.BytesIO()
-    deck.save(stream)
-    document = read(stream.getvalue(), "d.pptx")
+    document = read(packages.saved(deck), "d.pptx")
     assert document.locate(document.text.index("Case of Ann Roy")) == "#slide1"
     assert document.locate(document.text.index("ask her sister")) == "#notes1"
     assert "MRN\t998877" in document.text
 
 
-def odt(body: str, mimetype: str = "application/vnd.oasis.opendocument.text") -> bytes:
-    stream = io.BytesIO()
-    names = "".join(
-        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-        for name in ("office", "text", "table")
-    )
-    with zipfile.ZipFile(stream, "w") as package:
-        package.writestr("mimetype", mimetype)
-        package.writestr(
-            "content.xml",
-            f"<office:document-content{names}><office:body>{body}</office:body></office:document-content>",
-        )
-        package.writestr(
-            "meta.xml",
-            f'<office:document-meta{names} xmlns:dc="http://purl.org/dc/elements/1.1/"><office:meta>'
-            "<dc:creator>Meta Person</dc:creator></office:meta></office:document-meta>",
-        )
-    return stream.getvalue()
-
-
 def test_reads_opendocument_text(read: Read) -> None:
-    body = (
-        "<office:text><text:p>Ann<text:s text:c='2'/>Roy<text:tab/>seen</text:p>"
-        "<text:p>again</text:p></office:text>"
-    )
-    document = read(odt(body), "a.odt")
+    body = "<text:p>Ann<text:s text:c='2'/>Roy<text:tab/>seen</text:p><text:p>again</text:p>"
+    creator = "<office:meta><dc:creator>Meta Person</dc:creator></office:meta>"
+    meta = f"<office:document-meta {packages.ON}>{creator}</office:document-meta>"
+    document = read(packages.odt(body, {"meta.xml": meta}), "a.odt")
     assert "Ann  Roy\tseen\nagain" in document.text
     assert "creator: Meta Person" in document.text
 
 
 def test_names_an_encrypted_opendocument(read: Read) -> None:
-    stream = io.BytesIO(odt("<office:text/>"))
-    with zipfile.ZipFile(stream, "a") as package:
-        package.writestr("META-INF/manifest.xml", "<manifest><encryption-data/></manifest>")
+    manifest = "<manifest><encryption-data/></manifest>"
     with pytest.raises(ExtractError) as caught:
-        read(stream.getvalue(), "a.odt")
+        read(packages.odt(parts={"META-INF/manifest.xml": manifest}), "a.odt")
     assert caught.value.reason == "encrypted"
-
-
-def test_reads_an_epub(read: Read) -> None:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as package:
-        package.writestr("mimetype", "application/epub+zip")
-        package.writestr(
-            "OEBPS/content.opf", "<package><metadata><creator>Jo Writer</creator></metadata></package>"
-        )
-        package.writestr("OEBPS/one.xhtml", "<html><body><p>chapter words</p></body></html>")
-    document = read(stream.getvalue(), "b.epub")
-    assert "chapter words" in document.text
-    assert "creator: Jo Writer" in document.text
 
 
 def test_reads_rtf_with_code_pages_notes_and_unicode(read: Read) -> None:
@@ -174,26 +112,63 @@ def test_reads_rtf_with_code_pages_notes_and_unicode(read: Read) -> None:
 
 
 def test_what_a_program_counts_and_switches_is_no_text(read: Read) -> None:
-    document = docx.Document()
-    document.core_properties.author = "Dr Author"
-    packed = io.BytesIO()
-    document.save(packed)
+    office = "http://schemas.openxmlformats.org/officeDocument/2006"
     switches = (
-        b'<Properties xmlns="http://schemas.openxmlformats.org/officeDocument/2006/extended-properties">'
-        b"<Company>Riverbend Clinic</Company><Words>12</Words><ScaleCrop>false</ScaleCrop>"
-        b"<SharedDoc>true</SharedDoc><AppVersion>14.0000</AppVersion></Properties>"
+        f'<Properties xmlns="{office}/extended-properties">'
+        "<Company>Riverbend Clinic</Company><Words>12</Words><ScaleCrop>false</ScaleCrop>"
+        "<SharedDoc>true</SharedDoc><AppVersion>14.0000</AppVersion></Properties>"
     )
-    custom = (
-        b'<Properties xmlns="http://schemas.openxmlformats.org/officeDocument/2006/custom-properties">'
-        b'<property name="Chart"><v>0048812</v></property></Properties>'
-    )
-    made = io.BytesIO()
-    with zipfile.ZipFile(packed) as old, zipfile.ZipFile(made, "w") as new:
-        for name in old.namelist():
-            new.writestr(name, switches if name == "docProps/app.xml" else old.read(name))
-        new.writestr("docProps/custom.xml", custom)
-    text = read(made.getvalue(), "a.docx").text
-    assert "Dr Author" in text
+    own = '<property name="Chart"><v>0048812</v></property>'
+    custom = f'<Properties xmlns="{office}/custom-properties">{own}</Properties>'
+    parts = {"docProps/app.xml": switches, "docProps/custom.xml": custom}
+    text = read(packages.docx(parts=parts), "a.docx").text
     assert "Company: Riverbend Clinic" in text
     assert "Chart: 0048812" in text
     assert not any(word in text for word in ("ScaleCrop", "SharedDoc", "AppVersion", "Words"))
+
+
+@cache
+def locked(password: str) -> bytes:
+    out = io.BytesIO()
+    OOXMLFile(io.BytesIO(packages.docx(packages.p("Lena Okafor")))).encrypt(password, out)
+    return out.getvalue()
+
+
+def test_a_password_of_the_list_opens_a_word_file(read: Read) -> None:
+    document = read(locked("rosebud"), "a.docx", None, ("wrong", "rosebud"))
+    assert document.locate(document.text.index("Lena Okafor")) == "#body"
+
+
+@pytest.mark.parametrize("passwords", [(), ("wrong",)])
+def test_without_the_password_it_is_encrypted(read: Read, passwords: tuple[str, ...]) -> None:
+    with pytest.raises(ExtractError) as caught:
+        read(locked("rosebud"), "a.docx", None, passwords)
+    assert caught.value.reason == FailReason.ENCRYPTED
+    assert "rosebud" not in f"{caught.value}"
+
+
+def test_a_file_that_is_only_locked_against_changes_is_read(read: Read) -> None:
+    assert "Lena Okafor" in read(locked("VelvetSweatshop"), "a.docx").text
+
+
+def test_a_damaged_encrypted_file_is_an_outcome(read: Read) -> None:
+    data = locked("rosebud")
+    with pytest.raises(ExtractError) as caught:
+        read(data[: len(data) // 2], "a.docx", None, ("rosebud",))
+    assert caught.value.reason in (FailReason.ENCRYPTED, FailReason.CORRUPT, FailReason.UNSUPPORTED)
+
+
+FILES = Path(__file__).parents[3] / "shared" / "data" / "files"
+
+
+@pytest.mark.skipif(not FILES.is_dir(), reason="the real documents are not here")
+@pytest.mark.parametrize(
+    ("name", "password"),
+    [
+        ("poi-a7de3ebe-protected_agile.docx", "foobaa"),
+        ("tika-8d7e1ec8-testEXCEL_protected_passtika.xls", "tika"),
+    ],
+)
+def test_real_encrypted_files_open_with_their_password(read: Read, name: str, password: str) -> None:
+    data = (FILES / name).read_bytes()
+    assert len(read(data, name, None, (password,)).text) > 10

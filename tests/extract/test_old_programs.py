@@ -1,36 +1,21 @@
-"""Files of old office programs: Lotus, WordPerfect, Access, Outlook Express, OneNote."""
+"""Files of old office programs: WordPerfect, Access (rows, files in cells, masked databases), OneNote."""
 
 import os
-import random
 import shutil
 import struct
+import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from phiscan.errors import ExtractError
-from phiscan.model import Document, FailReason
+from phiscan.model import Document
 from phiscan.sandbox import programs
+from tests.extract.access_files import INTEGER, MEMO, OLE, TEXT, Table, access_file
 
 Read = Callable[..., Document]
-
-
-@pytest.mark.parametrize(
-    ("head", "name", "said"),
-    [
-        (b"\0\0\2\0\6\4\6\0\x0f\0\x22\0\xff\0\0\0\0'", "list.wk1", "save it as XLSX or CSV"),
-        (b"\xcf\xad\x12\xfe".ljust(64, b"\0"), "Inbox.dbx", "export its messages to EML"),
-    ],
-)
-def test_runs_of_text_of_lotus_and_outlook_express_are_read(
-    read: Read, head: bytes, name: str, said: str
-) -> None:
-    document = read(head + b"Subject: Lena Okafor, heart failure\0\1\0\0\0", name)
-    assert "Subject: Lena Okafor, heart failure" in document.text
-    assert [part.reason for part in document.unread] == [FailReason.UNSUPPORTED]
-    assert document.unread[0].detail.endswith(said)
+needs_mdbtools = pytest.mark.skipif(shutil.which("mdb-export") is None, reason="mdbtools are not installed")
 
 
 def properties(*found: tuple[int, bytes]) -> bytes:
@@ -112,7 +97,7 @@ def test_dates_of_access_that_mdbtools_do_not_know_are_listed(
     assert [part.locator for part in document.unread] == ["#table1/dates"]
 
 
-@pytest.mark.skipif(shutil.which("mdb-export") is None, reason="mdbtools are not installed")
+@needs_mdbtools
 def test_a_name_of_a_table_is_no_option() -> None:
     with Path(os.devnull).open("rb") as nothing:
         values = {"table_hex": b"--version".hex(), "binary": "hex"}
@@ -139,13 +124,43 @@ def test_without_its_program_the_file_is_named(
     assert document.unread[0].detail.startswith(said)
 
 
-@pytest.mark.slow
-def test_changed_files_end_in_a_known_outcome(read: Read) -> None:
-    sample = b"\xff\x57\x50\x43" + bytes(200)
-    chance = random.Random(7)
-    for _ in range(60):
-        data = bytearray(sample)
-        for _ in range(chance.randrange(1, 6)):
-            data[chance.randrange(8, len(data))] = chance.randrange(256)
-        with suppress(ExtractError):  # any other exception fails the test
-            read(bytes(data[: chance.randrange(len(data) // 2, len(data) + 1)]), "a.bin")
+HIDDEN_SYSTEM = -2146828288
+LETTER_IN_CELL = b"\x15\x1c" + bytes(30) + b"{\\rtf1 Bram Visser}"
+PATIENTS = Table(
+    "Patients",
+    (("ID", INTEGER), ("Last name", TEXT), ("First name", TEXT), ("Notes", MEMO), ("Letter", OLE)),
+    [
+        (40718823, "Okafor", "Lena", "heart failure; mother of Émile", LETTER_IN_CELL),
+        (40718824, "Петров", "Иван", "Сердечная недостаточность", None),
+    ],
+)
+LETTER = b"Discharge letter of Miriam Falk, born 1951-03-14"
+ATTACHED = struct.pack("<III", 20, 1, 8) + "txt\0".encode("utf-16-le") + LETTER
+FILES = Table(
+    f"f_{'0123456789ABCDEF' * 2}_Scans",
+    (("FileData", OLE), ("FileName", TEXT)),
+    [(struct.pack("<II", 1, len(ATTACHED)) + zlib.compress(ATTACHED), "falk.txt")],
+    flags=HIDDEN_SYSTEM,
+)
+
+
+@needs_mdbtools
+@pytest.mark.parametrize(
+    "options", [{}, {"key": 0x12345678}, {"version": 2}], ids=["plain", "masked", "ACCDB"]
+)
+def test_rows_and_files_of_a_database_are_read(read: Read, options: dict[str, int]) -> None:
+    document = read(access_file(PATIENTS, FILES, **options), "wards.mdb")
+    lines = document.text.splitlines()
+    assert (
+        "ID: 40718823 | Last name: Okafor | First name: Lena | Notes: heart failure; mother of Émile" in lines
+    )
+    assert "ID: 40718824 | Last name: Петров | First name: Иван | Notes: Сердечная недостаточность" in lines
+    assert "Bram Visser" in lines
+    assert LETTER.decode() in lines
+    assert not document.unread
+
+
+def test_a_database_with_a_password_is_encrypted(read: Read) -> None:
+    data = access_file(PATIENTS, version=2, encryption=b"\4\0\4\0\x40\0\0\0<encryption")
+    with pytest.raises(ExtractError, match="Access database with a password"):
+        read(data, "wards.accdb")

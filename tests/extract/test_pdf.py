@@ -9,18 +9,21 @@ from reportlab.lib.pagesizes import letter
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen import canvas
 
+from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.extract.pdf import page_pictures as pdf_pictures
+from phiscan.extract.pdf import reader
 from phiscan.extract.pdf.words import is_garbage
 from phiscan.model import Document, FailReason
+from tests.extract.packages import saved
+from tests.extract.pdf_bytes import Pdf
 
 Read = Callable[..., Document]
 
 
 def pdf_bytes(*pages: str, form: bool = False) -> bytes:
-    stream = io.BytesIO()
-    page = canvas.Canvas(stream, pagesize=letter)
+    page = canvas.Canvas("", pagesize=letter)
     page.setAuthor("Dr. Meta")
     for text in pages:
         page.drawString(72, 700, text)
@@ -29,8 +32,7 @@ def pdf_bytes(*pages: str, form: bool = False) -> bytes:
                 name="health_card", value="1234567890", x=72, y=600, tooltip="Health card"
             )
         page.showPage()
-    page.save()
-    return stream.getvalue()
+    return page.getpdfdata()
 
 
 def picture() -> Image.Image:
@@ -40,9 +42,7 @@ def picture() -> Image.Image:
 
 
 def scanned_pdf() -> bytes:
-    stream = io.BytesIO()
-    picture().convert("RGB").save(stream, "PDF")
-    return stream.getvalue()
+    return saved(picture().convert("RGB"), "PDF")
 
 
 def test_each_page_is_a_segment(read: Read) -> None:
@@ -50,6 +50,20 @@ def test_each_page_is_a_segment(read: Read) -> None:
     assert document.locate(document.text.index("Ann Roy")) == "#p1"
     assert document.locate(document.text.index("Lena Okafor")) == "#p2"
     assert "Author: Dr. Meta" in document.text
+
+
+def test_of_very_many_pages_the_first_and_a_spread_of_the_others_are_read(
+    read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "MOST_PAGES", 20)
+    monkeypatch.setattr(reader, "_FIRST_PAGES", 10)
+    document = read(
+        pdf_bytes(*(f"This is page number {number} of the report" for number in range(60))), "a.pdf"
+    )
+    pages = [int(part.locator[2:]) for part in document.segments if part.locator[2:].isdecimal()]
+    assert pages == [*range(1, 11), *range(11, 61, 5)]
+    assert [part.detail for part in document.unread] == ["not read: 40 of 60 pages, spread after page 10"]
+    assert document.n_chars_unread > 1_000
 
 
 def test_filled_form_fields_are_read_with_their_labels(read: Read) -> None:
@@ -62,16 +76,13 @@ def test_annotations_and_attachments_are_read(read: Read) -> None:
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf_bytes("page words")))
     writer.add_annotation(0, Text(text="note about Ann", rect=(10, 10, 50, 50)))
     writer.add_attachment("list.csv", b"Name,City,Phone\nLena Okafor,Ajax,1\nBo Li,York,2\n")
-    stream = io.BytesIO()
-    writer.write(stream)
-    document = read(stream.getvalue(), "a.pdf")
+    document = read(saved(writer), "a.pdf")
     assert document.locate(document.text.index("note about Ann")) == "#p1/notes"
     assert document.locate(document.text.index("Lena Okafor")) == "list.csv#row2"
 
 
 def test_the_words_of_a_turned_table_head_stay_apart(read: Read) -> None:
-    stream = io.BytesIO()
-    page = canvas.Canvas(stream, pagesize=letter)
+    page = canvas.Canvas("", pagesize=letter)
     for number in range(12):
         page.drawString(72, 580 - 14 * number, "1 77 Ann Roy, of the ward, was re-" if number else LINE)
     page.drawString(72, 412, "ferred home")
@@ -82,59 +93,33 @@ def test_the_words_of_a_turned_table_head_stay_apart(read: Read) -> None:
         page.rotate(90)
         page.drawString(0, 0, head)
         page.restoreState()
-    page.save()
-    text = read(stream.getvalue(), "a.pdf").text
+    text = read(page.getpdfdata(), "a.pdf").text
     assert "No ID Name Phone" in text
     assert "was referred home" in text
 
 
 @pytest.mark.parametrize("in_one", [False, True])
 def test_the_values_of_an_xfa_form_are_read(read: Read, *, in_one: bool) -> None:
-    data = (
-        b'<xfa:datasets xmlns:xfa="http://www.xfa.org/schema/xfa-data/1.0/"><xfa:data><form1><patient>'
-        b"<lastName>Okafor</lastName><healthCard>1234567890</healthCard></patient></form1></xfa:data>"
-        b"</xfa:datasets>"
-    )
-    template = b"<template><field name='lastName'><caption>of nobody</caption></field></template>"
-    writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf_bytes("Please wait")))
-    packets = [(b"template", template), (b"datasets", data)]
+    fields = "<lastName>Okafor</lastName><healthCard>1234567890</healthCard>"
+    data = f'<x:datasets xmlns:x="http://www.xfa.org/schema/xfa-data/1.0/"><x:data><form1>{fields}</form1></x:data></x:datasets>'
+    template = "<template><field name='lastName'><caption>of nobody</caption></field></template>"
+    pdf = Pdf("BT /F1 12 Tf 72 700 Td (Please wait) Tj ET")
     if in_one:
-        whole = b'<xdp:xdp xmlns:xdp="http://ns.adobe.com/xdp/">' + template + data + b"</xdp:xdp>"
-        xfa: pypdf.generic.PdfObject = stream_object(writer, whole)
+        xfa = f"{pdf.stream(f'<xdp>{template}{data}</xdp>')} 0 R"
     else:
-        xfa = pypdf.generic.ArrayObject(
-            item
-            for name, packet in packets
-            for item in (pypdf.generic.TextStringObject(name.decode()), stream_object(writer, packet))
-        )
-    form = pypdf.generic.DictionaryObject(
-        {
-            pypdf.generic.NameObject("/Fields"): pypdf.generic.ArrayObject(),
-            pypdf.generic.NameObject("/XFA"): xfa,
-        }
-    )
-    writer.root_object[pypdf.generic.NameObject("/AcroForm")] = form
-    stream = io.BytesIO()
-    writer.write(stream)
-    document = read(stream.getvalue(), "x.pdf")
+        xfa = f"[(template) {pdf.stream(template)} 0 R (datasets) {pdf.stream(data)} 0 R]"
+    pdf.set(1, f"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[]/XFA {xfa}>>>>")
+    document = read(pdf.data(), "x.pdf")
     assert "last Name: Okafor\nhealth Card: 1234567890" in document.text
     assert document.locate(document.text.index("Okafor")) == "#xfa"
     assert "of nobody" not in document.text
-
-
-def stream_object(writer: pypdf.PdfWriter, data: bytes) -> pypdf.generic.PdfObject:
-    packet = pypdf.generic.StreamObject()
-    packet.set_data(data)
-    return writer._add_object(packet)
 
 
 @pytest.fixture
 def encrypted() -> bytes:
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf_bytes("locked words")))
     writer.encrypt("open sesame", algorithm="AES-256")
-    stream = io.BytesIO()
-    writer.write(stream)
-    return stream.getvalue()
+    return saved(writer)
 
 
 def test_an_encrypted_file_is_its_own_outcome(read: Read, encrypted: bytes) -> None:
@@ -154,15 +139,6 @@ def test_a_scan_without_ocr_needs_ocr(read: Read, monkeypatch: pytest.MonkeyPatc
     assert caught.value.reason == FailReason.NEEDS_OCR
 
 
-def test_a_picture_without_ocr_needs_ocr(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ocr, "languages", lambda: "")
-    stream = io.BytesIO()
-    picture().save(stream, "PNG")
-    with pytest.raises(ExtractError) as caught:
-        read(stream.getvalue(), "scan.png")
-    assert caught.value.reason == FailReason.NEEDS_OCR
-
-
 Place = tuple[float, float, float, float]
 WHOLE_PAGE = (0.0, 0.0, 612.0, 792.0)
 HALF_PAGE = (72.0, 60.0, 468.0, 300.0)
@@ -171,8 +147,7 @@ LINE = "The patient was seen on the ward, and a letter was sent to the family do
 
 def page_with_a_form() -> bytes:
     """Draw a small picture within a form that makes it four times as large."""
-    stream = io.BytesIO()
-    page = canvas.Canvas(stream, pagesize=letter)
+    page = canvas.Canvas("", pagesize=letter)
     page.beginForm("scan")
     page.drawInlineImage(picture().convert("RGB"), 0, 0, 120, 60)
     page.endForm()
@@ -181,14 +156,12 @@ def page_with_a_form() -> bytes:
     page.scale(0.25, 0.25)
     for number in range(20):
         page.drawString(72, 740 - 14 * number, LINE)
-    page.save()
-    return stream.getvalue()
+    return page.getpdfdata()
 
 
 def drawn_page(*pictures: Place, text: str = "", lines: int = 1, top: float = 0.0) -> bytes:
     """Draw pictures (left, bottom, width, height) and lines of text, the last of them at the foot."""
-    stream = io.BytesIO()
-    page = canvas.Canvas(stream, pagesize=letter)
+    page = canvas.Canvas("", pagesize=letter)
     for number, (left, bottom, width, height) in enumerate(pictures):
         # No two alike: a picture that comes again is not read again.
         image = picture().convert("RGB").resize((int(width), max(int(height) - number, 1)))
@@ -198,57 +171,42 @@ def drawn_page(*pictures: Place, text: str = "", lines: int = 1, top: float = 0.
     for number in range(lines):
         page.drawString(72, (top or 20 + 14 * (lines - 1)) - 14 * number, text)
     page.showPage()
-    page.save()
-    return stream.getvalue()
+    return page.getpdfdata()
 
 
-@pytest.mark.parametrize(
-    ("page", "places"),
-    [
-        (drawn_page(WHOLE_PAGE, text="Received by fax"), ["#p1/picture1"]),
-        (drawn_page(WHOLE_PAGE, text=LINE, lines=5), ["#p1/picture1"]),
-        (
-            drawn_page(*[(0.0, 79.2 * n, 612.0, 79.2) for n in range(10)], text=LINE, lines=5),
-            ["#p1/picture1"],
-        ),
-        (drawn_page(WHOLE_PAGE, text=LINE, lines=54), []),
-        (drawn_page(HALF_PAGE, text=LINE, lines=20, top=740), ["#p1/picture1"]),
-        (page_with_a_form(), ["#p1/picture1"]),
-        (drawn_page((72.0, 700.0, 100.0, 60.0), text=LINE, lines=40), []),
-        (drawn_page((72.0, 500.0, 180.0, 120.0), text="Health card of the patient:"), ["#p1/picture1"]),
-        (drawn_page((72.0, 700.0, 100.0, 60.0), text="Health card of the patient:"), []),
-        (drawn_page(text="words above a line"), []),
-    ],
-    ids=[
-        "stamped scan",
-        "scan with a long footer",
-        "scan in strips",
-        "searchable scan",
-        "pasted report",
-        "report in a form",
-        "logo",
-        "photographed card",
-        "logo alone",
-        "no picture",
-    ],
-)
+STRIPS = [(0.0, 79.2 * number, 612.0, 79.2) for number in range(10)]
+SMALL = (72.0, 700.0, 100.0, 60.0)
+CARD = "Health card of the patient:"
+# Pages, and whether a picture on them is one to be read.
+PAGES = {
+    "stamped scan": (drawn_page(WHOLE_PAGE, text="Received by fax"), True),
+    "scan with a long footer": (drawn_page(WHOLE_PAGE, text=LINE, lines=5), True),
+    "scan in strips": (drawn_page(*STRIPS, text=LINE, lines=5), True),
+    "searchable scan": (drawn_page(WHOLE_PAGE, text=LINE, lines=54), False),
+    "pasted report": (drawn_page(HALF_PAGE, text=LINE, lines=20, top=740), True),
+    "report in a form": (page_with_a_form(), True),
+    "logo": (drawn_page(SMALL, text=LINE, lines=40), False),
+    "photographed card": (drawn_page((72.0, 500.0, 180.0, 120.0), text=CARD), True),
+    "logo alone": (drawn_page(SMALL, text=CARD), False),
+    "no picture": (drawn_page(text="words above a line"), False),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_a_picture_beside_text_is_not_taken_for_read(
-    read: Read, monkeypatch: pytest.MonkeyPatch, page: bytes, places: list[str]
+    read: Read, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(ocr, "languages", lambda: "")
-    unread = read(page, "a.pdf").unread
-    assert [(part.locator, part.reason) for part in unread] == [
-        (place, FailReason.NEEDS_OCR) for place in places
-    ]
+    page, is_one = PAGES[name]
+    expected = [("#p1/picture1", FailReason.NEEDS_OCR)] if is_one else []
+    assert [(part.locator, part.reason) for part in read(page, "a.pdf").unread] == expected
 
 
 def test_a_picture_with_too_many_pixels_costs_no_text(read: Read) -> None:
-    stream = io.BytesIO()
-    page = canvas.Canvas(stream, pagesize=letter)
+    page = canvas.Canvas("", pagesize=letter)
     page.drawImage(ImageReader(picture()), *WHOLE_PAGE)
     page.drawString(72, 20, "Ann Roy")
-    page.save()
-    data = stream.getvalue()
+    data = page.getpdfdata()
     assert data.count(b"/Width 1200") == 1
     document = read(data.replace(b"/Width 1200", b"/Width 999000"), "a.pdf")
     assert "Ann Roy" in document.text
@@ -265,9 +223,7 @@ def turned_and_shifted(page: bytes, degrees: int) -> bytes:
     sheet.mediabox = pypdf.generic.RectangleObject((50, 100, 900, 1000))
     sheet.cropbox = sheet.mediabox
     sheet.rotate(degrees)
-    stream = io.BytesIO()
-    writer.write(stream)
-    return stream.getvalue()
+    return saved(writer)
 
 
 @pytest.mark.parametrize("degrees", [0, 90, 270])
@@ -301,16 +257,9 @@ def test_a_page_of_drawn_letters_needs_ocr(read: Read, monkeypatch: pytest.Monke
 @pytest.mark.skipif(not ocr.languages(), reason="tesseract is not installed")
 def test_a_scan_is_read_by_ocr(read: Read) -> None:
     assert "Okafor" in read(scanned_pdf(), "scan.pdf").text
-    stream = io.BytesIO()
-    picture().save(stream, "TIFF", save_all=True, append_images=[picture()])
-    document = read(stream.getvalue(), "scan.tiff")
-    assert document.text.count("Okafor") == 2
-    assert document.locate(document.text.rindex("Okafor")) == "#p2"
 
 
 def test_ocr_stops_at_its_budget(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    from phiscan.config import Limits  # noqa: PLC0415
-
     monkeypatch.setattr(ocr, "languages", lambda: "eng")
     with pytest.raises(ExtractError) as caught:
         read(scanned_pdf(), "scan.pdf", Limits(ocr_s=0.1))

@@ -1,4 +1,4 @@
-"""PDF letters whose codes have no meaning, or that are drawn without a size."""
+"""PDF letters whose codes have no meaning, or that are drawn without a size or in another order."""
 
 # ruff: noqa: E501 (a case is read best on one line)
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from reportlab.pdfbase.pdfmetrics import stringWidth
 
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.extract.pdf.words import has_numbers_of_glyphs, odd_runs
@@ -47,6 +48,54 @@ CASES = {
     "matrix of nothing": sized("0 0 0 0 0 0 cm BT /F9 1 Tf 72 600 Td"),
     "matrix of hardly anything": sized("0.0001 0 0 0.0001 0 0 cm BT /F9 1 Tf 72 600 Td"),
 }
+
+
+def placed() -> list[tuple[str, float]]:
+    """Return each character of the patient with its distance from the first."""
+    at, found = 0.0, []
+    for char in PATIENT:
+        found.append((char, at))
+        at += stringWidth(char, "Helvetica", 10)
+    return found
+
+
+def single(matrix: str) -> str:
+    return "".join(f"{matrix.format(x=72 + at)} Tm ({char}) Tj " for char, at in reversed(placed()))
+
+
+def kerned() -> str:
+    widths = [stringWidth(char, "Helvetica", 1000) for char in reversed(PATIENT)]
+    back = [one + two for one, two in zip(widths, [*widths[1:], 0.0], strict=True)]
+    return (
+        "540 700 Td ["
+        + "".join(f"({char}) {step:.0f} " for char, step in zip(reversed(PATIENT), back, strict=True))
+        + "] TJ"
+    )
+
+
+def twice(right: float, up: float) -> str:
+    """Draw each character, and its shadow."""
+    return "".join(
+        f"1 0 0 1 {72 + at:.2f} 700 Tm ({char}) Tj "
+        f"1 0 0 1 {72 + at + right:.2f} {700 + up:.2f} Tm ({char}) Tj "
+        for char, at in placed()
+    )
+
+
+ORDERS = {
+    "shadows near by": twice(1, -1),
+    "shadows below": twice(2, -2),
+    "shadows at the side": twice(3, 0),
+    "each glyph by itself, the last first": single("1 0 0 1 {x:.2f} 700"),
+    "each glyph by itself along a turned line": single("0 1 -1 0 100 {x:.2f}"),
+    "steps back between the glyphs": kerned(),
+    "mirrored glyphs": f"-1 0 0 1 540 700 Tm ({PATIENT}) Tj",
+    "mirrored glyphs from their end": f"-1 0 0 1 540 700 Tm ({PATIENT[::-1]}) Tj",
+    "one glyph below the other": "".join(
+        f"1 0 0 1 72 {780 - 9 * number} Tm ({char}) Tj " for number, char in enumerate(PATIENT)
+    ),
+}
+CASES |= {name: Pdf(f"{PARKING}BT /F1 10 Tf {drawn} ET").data() for name, drawn in ORDERS.items()}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -110,20 +159,37 @@ def test_a_code_that_is_drawn_beside_a_text_is_decoded(
     read_bytes: Read, kind: str, text: str, as_one: bool
 ) -> None:
     zxingcpp = pytest.importorskip("zxingcpp")
-    modules = (
-        np.asarray(
-            zxingcpp.write_barcode_to_image(
-                zxingcpp.create_barcode(text, getattr(zxingcpp.BarcodeFormat, kind)), scale=1
-            )
-        )
-        < 128
-    )
+    made = zxingcpp.create_barcode(text, getattr(zxingcpp.BarcodeFormat, kind))
+    modules = np.asarray(made.to_image(scale=1)) < 128
     if kind == "Code128":
         modules = modules[modules.shape[0] // 2 : modules.shape[0] // 2 + 1]
         squares = [f"{50 + 2 * x} 500 2 60 re" for x in np.flatnonzero(modules[0])]
     else:
         squares = [f"{100 + 4 * x} {500 - 4 * y} 4 4 re" for y, x in zip(*np.nonzero(modules), strict=True)]
-    document = read_bytes(
-        Pdf(PARKING + (" ".join(squares) + " f" if as_one else " f ".join([*squares, ""]))).data(), "a.pdf"
+    drawn = " ".join(squares) + " f" if as_one else " f ".join([*squares, ""])
+    assert text in read_bytes(Pdf(PARKING + drawn).data(), "a.pdf").text
+
+
+def boxed(text: str) -> str:
+    return "".join(f"1 0 0 1 {72 + 18 * number} 700 Tm ({char}) Tj " for number, char in enumerate(text))
+
+
+@pytest.mark.parametrize(
+    ("drawn", "read_as"),
+    [
+        (boxed("40718823"), "40718823"),
+        (boxed("OKAFOR"), "OKAFOR"),
+        (boxed("0123456789"), "0 1 2 3 4 5 6 7 8 9"),  # a scale
+        (boxed("0010110010"), "0 0 1 0 1 1 0 0 1 0"),
+    ],
+)
+def test_signs_in_boxes_are_a_word(read_bytes: Read, drawn: str, read_as: str) -> None:
+    assert read_bytes(Pdf(f"BT /F1 10 Tf {drawn} ET").data(), "a.pdf").text.split("\n")[0] == read_as
+
+
+def test_a_page_in_reading_order_is_left_as_it_is(read_bytes: Read) -> None:
+    lines = "".join(
+        f"1 0 0 1 72 {700 - 14 * number} Tm (Line {number} of a letter) Tj " for number in range(20)
     )
-    assert text in document.text
+    text = read_bytes(Pdf(f"BT /F1 10 Tf {lines} ET").data(), "a.pdf").text
+    assert text == "".join(f"Line {number} of a letter\n" for number in range(20))

@@ -12,10 +12,12 @@ import pytest
 from PIL import Image, TiffImagePlugin
 
 from phiscan.config import Limits
-from phiscan.extract.core.content import Sink
-from phiscan.extract.ocr.images import metadata_text, on_white, tags
+from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.ocr.images import metadata_text, on_white, read_image, tags
 from phiscan.extract.ocr.picture_values import blocks, comment_text, read_codes
+from phiscan.extract.registry import dispatch
 from phiscan.model import Document
+from tests.extract.packages import saved, zipped
 
 Read = Callable[..., Document]
 P = "Patient: Lena Okafor, MRN 40718823, congestive heart failure."
@@ -25,9 +27,7 @@ NO_XMP = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>"
 
 
 def picture(kind: str, **options: object) -> bytes:
-    stream = io.BytesIO()
-    Image.new("RGB", (300, 200), "white").save(stream, kind, **options)
-    return stream.getvalue()
+    return saved(Image.new("RGB", (300, 200), "white"), kind, **options)
 
 
 PNG, JPEG = picture("PNG"), picture("JPEG")
@@ -68,61 +68,73 @@ def tag(number: int, value: object, kind: int = 2) -> bytes:
 
 
 def more_xmp() -> bytes:
-    pieces = [
-        segment(
-            0xE1,
-            b"http://ns.adobe.com/xmp/extension/\0"
-            + b"A" * 32
-            + struct.pack(">II", len(XMP), at)
-            + XMP[at : at + 150].encode(),
-        )
-        for at in range(0, len(XMP), 150)
-    ]
+    head = b"http://ns.adobe.com/xmp/extension/\0" + b"A" * 32 + struct.pack(">I", len(XMP))
+    at_each = range(0, len(XMP), 150)
+    pieces = [segment(0xE1, head + struct.pack(">I", at) + XMP[at : at + 150].encode()) for at in at_each]
     return jpeg(segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + NO_XMP), *reversed(pieces))
 
 
+FRENCH = "Hélène Côté"
+PROFILE = b"Raw profile type iptc\0\0" + zlib.compress(b"\niptc\n 66\n" + PB.hex().encode() + b"\n")
+SECOND = b"Comment\0\0" + zlib.compress(b"second")
 CASES = {
-    "two zTXt of one name": (
-        png(
-            (b"zTXt", b"Comment\0\0" + zlib.compress(PB)),
-            (b"zTXt", b"Comment\0\0" + zlib.compress(b"second")),
-        ),
-        P,
+    "two zTXt of one name": png((b"zTXt", b"Comment\0\0" + zlib.compress(PB)), (b"zTXt", SECOND)),
+    "two iTXt of one name": png(
+        (b"iTXt", b"Comment\0\1\0\0\0" + zlib.compress(PB)), (b"iTXt", b"Comment\0\0\0\0\0second")
     ),
-    "two iTXt of one name": (
-        png((b"iTXt", b"Comment\0\1\0\0\0" + zlib.compress(PB)), (b"iTXt", b"Comment\0\0\0\0\0second")),
-        P,
-    ),
-    "first of two short comments": (
-        png((b"tEXt", b"Comment\0Lena Okafor"), (b"tEXt", b"Comment\0second")),
-        "Lena Okafor",
-    ),
-    "UTF-16 in tEXt": (png((b"tEXt", b"Comment\0" + P.encode("utf-16"))), P),
-    "short private chunk": (png((b"prVt", b"Lena Okafor 1951-03-14")), "Lena Okafor 1951"),
-    "compressed XMP": (png((b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0" + zlib.compress(XMP.encode()))), P),
-    "first of two JPEG comments": (
-        jpeg(segment(0xFE, b"Lena Okafor"), segment(0xFE, b"second")),
-        "Lena Okafor",
-    ),
-    "JPEG comment in Latin-1": (jpeg(segment(0xFE, "Hélène Côté".encode("latin-1"))), "Hélène Côté"),
-    "segment of a program": (jpeg(segment(0xEF, PB)), P),
-    "extended XMP": (more_xmp(), P),
-    "XMP in UTF-16": (jpeg(segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + XMP.encode("utf-16"))), P),
-    "IPTC in Latin-1": (iptc(120, "Hélène Côté".encode("latin-1")), "Caption: Hélène Côté"),
-    "IPTC without a label": (iptc(230, b"Lena Okafor"), "Lena Okafor"),
-    "GPS area": (exif(0x1C, b"ASCII\0\0\0Ward Seven", 0x8825), "GPS area: Ward Seven"),
-    "maker note": (exif(0x927C, b"\0\1Lena Okafor 40718823\0\2"), "Lena Okafor 40718823"),
-    "EXIF tag without a label": (exif(0xA999, b"Lena Okafor\0"), "Lena Okafor"),
-    "description in UTF-8": (exif(0x010E, "Hélène Côté".encode(), 0), "Description: Hélène Côté"),
-    "short TIFF tag": (tag(65000, "Lena Okafor"), "Lena Okafor"),
-    "UTF-16 in a TIFF tag": (tag(65001, P.encode("utf-16-le"), 7), P),
+    "first of two short comments": png((b"tEXt", b"Comment\0Lena Okafor"), (b"tEXt", b"Comment\0second")),
+    "UTF-16 in tEXt": png((b"tEXt", b"Comment\0" + P.encode("utf-16"))),
+    "raw profile": png((b"zTXt", PROFILE)),
+    "short private chunk": png((b"prVt", b"Lena Okafor 1951-03-14")),
+    "compressed XMP": png((b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0" + zlib.compress(XMP.encode()))),
+    "first of two JPEG comments": jpeg(segment(0xFE, b"Lena Okafor"), segment(0xFE, b"second")),
+    "JPEG comment in Latin-1": jpeg(segment(0xFE, FRENCH.encode("latin-1"))),
+    "segment of a program": jpeg(segment(0xEF, PB)),
+    "extended XMP": more_xmp(),
+    "XMP in UTF-16": jpeg(segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + XMP.encode("utf-16"))),
+    "IPTC in Latin-1": iptc(120, FRENCH.encode("latin-1")),
+    "IPTC without a label": iptc(230, b"Lena Okafor"),
+    "GPS area": exif(0x1C, b"ASCII\0\0\0Ward Seven", 0x8825),
+    "maker note": exif(0x927C, b"\0\1Lena Okafor 40718823\0\2"),
+    "EXIF tag without a label": exif(0xA999, b"Lena Okafor\0"),
+    "description in UTF-8": exif(0x010E, FRENCH.encode(), 0),
+    "short TIFF tag": tag(65000, "Lena Okafor"),
+    "UTF-16 in a TIFF tag": tag(65001, P.encode("utf-16-le"), 7),
+}
+# What is more, or something else, than a name.
+WANTED = {
+    "JPEG comment in Latin-1": FRENCH,
+    "extended XMP": P,
+    "IPTC in Latin-1": f"Caption: {FRENCH}",
+    "GPS area": "GPS area: Ward Seven",
+    "description in UTF-8": f"Description: {FRENCH}",
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_block_of_metadata_is_read(name: str) -> None:
-    data, wanted = CASES[name]
-    assert wanted in metadata_text(Image.open(io.BytesIO(data)), data)
+    data = CASES[name]
+    assert WANTED.get(name, "Lena Okafor") in metadata_text(Image.open(io.BytesIO(data)), data)
+
+
+@pytest.mark.parametrize("kind", ["BMP", "WEBP", "JPEG", "PNG"])
+def test_what_follows_a_picture_is_read(read_bytes: Read, kind: str) -> None:
+    limits = Limits(ocr_s=0)
+    for after in (PB, zipped({"a.txt": P})):
+        # Beside a note: of a picture alone, metadata are no text.
+        data = zipped({"note.txt": "a note", "a.bin": picture(kind) + after})
+        assert P[:-1] in read_bytes(data, "a.zip", limits).text
+    rest = b"\x01\x02\x00\x9f" + PB + b"\x00\x01\x02\x81\x8d" * 9  # no file
+    document = read_bytes(zipped({"note.txt": "a note", "a.bin": picture(kind) + rest}), "a.zip", limits)
+    assert P in document.text
+    assert "after the picture are not read" in document.unread[0].detail
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP"])
+def test_a_picture_without_metadata_has_no_text(kind: str) -> None:
+    sink = Sink(Limits(ocr_s=0), dispatch=dispatch)
+    read_image(Content(picture(kind), "a"), sink)
+    assert not sink.text()
 
 
 @pytest.mark.parametrize("kind", ["AVIF", "JPEG2000", "PPM", "PCX", "QOI", "SGI", "DDS", "TGA"])
@@ -194,7 +206,7 @@ def test_hostile_blocks_end() -> None:
 def code(kind: str, text: str | bytes, *, page: bool = False) -> Image.Image:
     zxingcpp = pytest.importorskip("zxingcpp")
     made = zxingcpp.create_barcode(text, getattr(zxingcpp.BarcodeFormat, kind))
-    drawn = Image.fromarray(np.asarray(zxingcpp.write_barcode_to_image(made, scale=3)))
+    drawn = Image.fromarray(np.asarray(made.to_image(scale=3)))
     size = (2480, 3508) if page else (drawn.width + 60, drawn.height + 60)
     image = Image.new("L", size, 255)
     image.paste(drawn, (30, 30))

@@ -1,15 +1,12 @@
-"""Files of records from further programs: directories, pedigrees, notebooks, warehouses."""
+"""Files of records from further programs: directories, pedigrees, notebooks, contacts, calendars."""
 
 import base64
-import io
 import json
 import struct
-import zlib
 from collections.abc import Callable
 
 import pytest
 
-from phiscan.errors import ExtractError
 from phiscan.model import Document
 
 Read = Callable[..., Document]
@@ -63,34 +60,59 @@ def test_the_question_heads_the_answers_where_a_row_for_the_tool_follows(read: R
     assert "What is your name?: Lena Okafor" in read(rows.encode(), "a.csv").text
 
 
-def dumped(*tables: bytes, is_packed: bool) -> bytes:
-    """Return what pg_dump writes: its mark, statements, and the data of each table in pieces."""
-    statements = b"CREATE TABLE wards (\0COPY public.wards (last_name, note) FROM stdin;\n\0" * len(tables)
-    blocks = b""
-    for number, rows in enumerate(tables, 1):
-        body = zlib.compress(rows) if is_packed else rows
-        blocks += b"\1" + struct.pack("<BI", 0, number)
-        for piece in (body[:5], body[5:]):
-            blocks += struct.pack("<BI", 0, len(piece)) + piece
-        blocks += bytes(5)
-    return b"PGDMP\1\x0e\0\4\x08\1" + statements + blocks
+CARDS = """BEGIN:VCARD
+VERSION:2.1
+N;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:Tremblay;Zo=C3=A9
+FN:Zoe Tremblay
+item1.TEL;TYPE=CELL:416-555-0100
+ADR;TYPE=HOME:;;12 Main St;Toronto;ON;M5V 2T6;Canada
+BDAY:1950-01-02
+NOTE:long note that goes
+  on\\, behind a fold
+END:VCARD
+BEGIN:VCARD
+FN:Bo Li
+PHOTO;ENCODING=b;TYPE=TEXT:V2FyZCA3IGZvciBMZW5hIE9rYWZvcg==
+END:VCARD
+"""
 
 
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (b"\x60\xea\x2b\0", "ARJ archive"),
-        (b"LUKS\xba\xbe\0\1", "disk encrypted with LUKS"),
-        (b"\xeb\x58\x90-FVE-FS-", "disk encrypted with BitLocker"),
-        (b"TAPE\0\0\3\0", "SQL Server backup"),
-    ],
-)
-def test_further_kinds_are_named(read: Read, data: bytes, kind: str) -> None:
-    with pytest.raises(ExtractError, match=kind):
-        read(data + bytes(600), "a.bin")
+def test_contacts_have_a_line_per_property(read: Read) -> None:
+    document = read(CARDS.encode(), "people.vcf")
+    for line in (
+        "Name: Zoé Tremblay",
+        "Phone: 416-555-0100",
+        "Address: 12 Main St, Toronto, ON, M5V 2T6, Canada",
+        "Date of birth: 1950-01-02",
+        "Note: long note that goes on, behind a fold",
+    ):
+        assert line in document.text, line
+    assert document.locate(document.text.index("Bo Li")) == "#entry2"
+    assert document.locate(document.text.index("Ward 7")) == "file1"
 
 
-def test_an_array_of_numpy_is_no_openpgp_message(read: Read) -> None:
-    stream = io.BytesIO(b"\x93NUMPY\1\0v\0{'descr': '<U11', 'shape': (1,), }".ljust(128))
-    document = read(stream.getvalue() + "Lena Okafor".encode("utf-32-le"), "a.npy")
-    assert document.unread[0].detail.startswith("NumPy array")
+def test_a_calendar_gives_people_and_places(read: Read) -> None:
+    text = (
+        "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nSUMMARY:Follow-up Lena Okafor\r\n"
+        'ATTENDEE;CN="Roy, Ann";ROLE=REQ-PARTICIPANT:mailto:ann@example.org\r\nLOCATION:Room 4\\, ward 7\r\n'
+        "DTSTART;TZID=America/Toronto:20260102T090000\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+    )
+    document = read(text.encode(), "a.ics")
+    assert document.text.split("\n")[:4] == [
+        "Summary: Follow-up Lena Okafor",
+        "Attendee: Roy, Ann ann@example.org",
+        "Location: Room 4, ward 7",
+        "Date: 20260102T090000",
+    ]
+
+
+def test_a_page_saved_as_mail_is_read_without_its_style_sheets(read: Read) -> None:
+    mht = (
+        "From: <Saved by Blink>\nSubject: Chart\nMIME-Version: 1.0\n"
+        'Content-Type: multipart/related; type="text/html"; boundary="B"\n\n'
+        "--B\nContent-Type: text/html\n\n<p>Lena Okafor</p>\n"
+        "--B\nContent-Type: text/css\n\np {color: red}\n--B--\n"
+    )
+    document = read(mht.encode(), "a.mhtml")
+    assert "Lena Okafor" in document.text
+    assert "color" not in document.text

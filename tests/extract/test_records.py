@@ -1,3 +1,7 @@
+"""Records: HTML, XML, CDA, FHIR, HL7, X12, JSON and exports of chats, a line for each field."""
+
+# ruff: noqa: E501 (a case is read best on one line, as its program writes it)
+
 import json
 from collections.abc import Callable
 
@@ -97,13 +101,6 @@ def test_broken_json_is_read_as_text(read: Read) -> None:
     assert document.text == '{"name": "Ann Roy", \n'
 
 
-def test_broken_xml_is_read_as_text_too(read: Read) -> None:
-    document = read(b"<?xml version='1.0'?><a><n x='Lena Okafor'>Ann Roy</a> & more <c", "a.xml")
-    assert "n: Ann Roy" in document.text
-    assert "x='Lena Okafor'" in document.text
-    assert "& more" in document.text
-
-
 def test_hl7_fields_get_their_names_beside_the_raw_message(read: Read) -> None:
     message = (
         "MSH|^~\\&|LAB|GH|||202401011200||ORU^R01|1|P|2.5.1\rPID|1||12345^^^GH^MR||SMITH^JOHN^Q||19500102|M|||"
@@ -154,32 +151,6 @@ def test_prose_that_begins_like_x12_stays_whole(read: Read) -> None:
     assert prose.strip() in document.text
 
 
-HALVES = [
-    ("&#55357;&#56842;", "\U0001f60a"),
-    ("&#xD83D;&#xDE0A;", "\U0001f60a"),
-    ("&#xd83d;&#xde0a;", "\U0001f60a"),
-    ("&#x0D83D;&#x0DE0A;", "\U0001f60a"),
-    ("&#55357;&#xDE0A;", "\U0001f60a"),
-    ("&#55357;&#56842;&#55356;&#57255;", "\U0001f60a\U0001f3a7"),
-    ("&#55357;", "\ufffd"),
-    ("&#xDE0A;", "\ufffd"),
-    ("&#56842;&#55357;", "\ufffd\ufffd"),
-    ("&#128522;", "\U0001f60a"),
-]
-
-
-@pytest.mark.parametrize(("written", "meant"), HALVES)
-@pytest.mark.parametrize("template", ["<sms body='{0} Lena Okafor'/>", "<a><b>{0} Lena</b><c>Okafor</c></a>"])
-def test_references_to_halves_of_a_character_fail_no_file(
-    read: Callable[..., Document], template: str, written: str, meant: str
-) -> None:
-    document = read(f"<?xml version='1.0'?>{template.format(written)}".encode(), "sms.xml")
-    assert document.unread == ()
-    assert meant in document.text
-    assert "Lena" in document.text
-    assert "Okafor" in document.text
-
-
 PAGE = "<html><body><p>Lena Okafor has asthma and was seen.</p>{0}</body></html>"
 INLINE = [
     '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">',  # a spacer without a picture
@@ -205,9 +176,9 @@ def test_a_page_that_was_wholly_read_has_no_corrupt_part(read: Callable[..., Doc
 
 @pytest.mark.parametrize("name", ["notes.txt", "notes.xml", "notes.md"])
 def test_markup_that_is_not_well_formed_is_read_as_it_is(read: Callable[..., Document], name: str) -> None:
-    document = read(b"<note><p>Lena Okafor<br> has asthma</note> & was seen", name)
+    document = read(b"<note><p by='Ann Roy'>Lena Okafor<br> has asthma</note> & was seen <c", name)
     assert document.unread == ()
-    assert all(word in document.text for word in ("Lena Okafor", "has asthma", "was seen"))
+    assert all(word in document.text for word in ("by='Ann Roy'", "Lena Okafor", "has asthma", "& was seen"))
 
 
 def test_json_within_a_string_is_read_as_fields_and_titled_values_get_their_titles(read: Read) -> None:
@@ -230,14 +201,15 @@ def test_the_words_of_a_transcript_are_one_text(read: Read) -> None:
     assert "name: my\ntown: Ulm\n" in read(json.dumps(rows).encode(), "b.json").text
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-be", "utf-32"])
 @pytest.mark.parametrize(
     ("reference", "shown"),
     [
         ("&#55357;&#56842;", "\U0001f60a"),
         ("&#xD83D;&#xDE0A;", "\U0001f60a"),
         ("&#xd83d;&#56832;", "\U0001f600"),
-        ("&#55357;", ""),
+        ("&#x0D83D;&#x0DE0A;&#55356;&#57255;", "\U0001f60a\U0001f3a7"),
+        ("&#55357;", "\ufffd"),
         ("&#xDE0A;&#xD83D;", ""),
         ("&#0;", ""),
         ("&#x1F;", ""),
@@ -259,111 +231,40 @@ def test_one_bad_reference_costs_nothing_else_in_any_encoding(
     assert all(word in document.text for word in ("Zoé", "Okafor", "Lena", shown))
 
 
-CHATS: dict[str, tuple[object, str]] = {
-    "rows below columns": (
-        {
-            "columns": ["time", "sender", "text"],
-            "rows": [["09:14", "Lena Okafor", "chemo"], ["09:15", "Marc", "ok"]],
-        },
-        "time: 09:14\nsender: Lena Okafor\ntext: chemo\ntime: 09:15\nsender: Marc\ntext: ok\n",
-    ),
-    "headers and data": (
-        {"title": "ward", "headers": ["from", "msg"], "data": [["Lena", "gout"], ["Marc", "ok"]]},
-        "title: ward\nfrom: Lena\nmsg: gout\nfrom: Marc\nmsg: ok\n",
-    ),
-    "a longer row": (
-        {"columns": ["from", "msg"], "rows": [["Lena", "gout", "seen"]]},
-        "from: Lena\nmsg: gout\nseen\n",
-    ),
-    "columns of values": (
-        {"sender": ["Lena", "Marc"], "text": ["gout", "ok"], "time": [1, 2]},
-        "sender: Lena\ntext: gout\ntime: 1\nsender: Marc\ntext: ok\ntime: 2\n",
-    ),
-    "users by id": (
-        {"users": [{"id": "U1", "real_name": "Lena Okafor"}], "messages": [{"user": "U1", "text": "gout"}]},
-        "users id: U1\nusers real name: Lena Okafor\nmessages user: Lena Okafor\nmessages text: gout\n",
-    ),
-    "users by number, French": (
-        {"utilisateurs": [{"id": 7, "nom": "Zoé Roy"}], "messages": [{"utilisateur": 7, "texte": "goutte"}]},
-        (
-            "utilisateurs id: 7\nutilisateurs nom: Zoé Roy\n"
-            "messages utilisateur: Zoé Roy\nmessages texte: goutte\n"
-        ),
-    ),
-    "a map of users": (
-        {"participants": {"1": "Lena Okafor"}, "messages": [{"from": 1, "body": "gout"}]},
-        "participants 1: Lena Okafor\nmessages from: Lena Okafor\nmessages body: gout\n",
-    ),
-    "marked text": (
-        [{"from": "Lena", "text": ["I start ", {"type": "bold", "text": "chemo"}, " on Monday"]}],
-        "from: Lena\ntext: I start chemo on Monday\ntext type: bold\n",
-    ),
-    "one word a record": (
-        {
-            "items": [
-                {
-                    "start_time": f"{n}.1",
-                    "alternatives": [{"content": word}],
-                    "type": "pronunciation",
-                    "speaker_label": who,
-                }
-                for n, (who, word) in enumerate(
-                    [*(("a", w) for w in ["I", "have", "gout"]), ("b", "oh"), ("b", "no")]
-                )
-            ]
-        },
-        (
-            "items: a: I have gout\nitems: b: oh no\n"
-            "items start time: 0.1, 1.1, 2.1, 3.1, 4.1\nitems type: pronunciation\n"
-        ),
-    ),
-    "numbers that are no transcript": (
-        [{"code": code, "unit": "mmol", "value": n} for n, code in enumerate(("Na", "K", "Cl", "Ca", "Mg"))],
-        "".join(
-            f"code: {code}\nunit: mmol\nvalue: {n}\n" for n, code in enumerate(("Na", "K", "Cl", "Ca", "Mg"))
-        ),
-    ),
-    "lists of unlike length": ({"a": ["x", "y"], "b": ["z"]}, "a: x\na: y\nb: z\n"),
+# Exports of chats and transcripts, and their text.
+CHATS = {
+    '{"columns": ["time", "sender", "text"], "rows": [["09:14", "Lena Okafor", "chemo"], ["09:15", "Marc", "ok"]]}': "time: 09:14\nsender: Lena Okafor\ntext: chemo\ntime: 09:15\nsender: Marc\ntext: ok\n",
+    '{"title": "ward", "headers": ["from", "msg"], "data": [["Lena", "gout"], ["Marc", "ok"]]}': "title: ward\nfrom: Lena\nmsg: gout\nfrom: Marc\nmsg: ok\n",
+    '{"columns": ["from", "msg"], "rows": [["Lena", "gout", "seen"]]}': "from: Lena\nmsg: gout\nseen\n",
+    '{"sender": ["Lena", "Marc"], "text": ["gout", "ok"], "time": [1, 2]}': "sender: Lena\ntext: gout\ntime: 1\nsender: Marc\ntext: ok\ntime: 2\n",
+    '{"users": [{"id": "U1", "real_name": "Lena Okafor"}], "messages": [{"user": "U1", "text": "gout"}]}': "users id: U1\nusers real name: Lena Okafor\nmessages user: Lena Okafor\nmessages text: gout\n",
+    '{"utilisateurs": [{"id": 7, "nom": "Zoé Roy"}], "messages": [{"utilisateur": 7, "texte": "goutte"}]}': "utilisateurs id: 7\nutilisateurs nom: Zoé Roy\nmessages utilisateur: Zoé Roy\nmessages texte: goutte\n",
+    '{"participants": {"1": "Lena Okafor"}, "messages": [{"from": 1, "body": "gout"}]}': "participants 1: Lena Okafor\nmessages from: Lena Okafor\nmessages body: gout\n",
+    '[{"from": "Lena", "text": ["I start ", {"type": "bold", "text": "chemo"}, " on Monday"]}]': "from: Lena\ntext: I start chemo on Monday\ntext type: bold\n",
+    '{"items": [{"start_time": "0.1", "alternatives": [{"content": "I"}], "type": "pronunciation", "speaker_label": "a"}, {"start_time": "1.1", "alternatives": [{"content": "have"}], "type": "pronunciation", "speaker_label": "a"}, {"start_time": "2.1", "alternatives": [{"content": "gout"}], "type": "pronunciation", "speaker_label": "a"}, {"start_time": "3.1", "alternatives": [{"content": "oh"}], "type": "pronunciation", "speaker_label": "b"}, {"start_time": "4.1", "alternatives": [{"content": "no"}], "type": "pronunciation", "speaker_label": "b"}]}': "items: a: I have gout\nitems: b: oh no\nitems start time: 0.1, 1.1, 2.1, 3.1, 4.1\nitems type: pronunciation\n",
+    '[{"code": "Na", "unit": "mmol", "value": 0}, {"code": "K", "unit": "mmol", "value": 1}, {"code": "Cl", "unit": "mmol", "value": 2}, {"code": "Ca", "unit": "mmol", "value": 3}, {"code": "Mg", "unit": "mmol", "value": 4}]': "code: Na\nunit: mmol\nvalue: 0\ncode: K\nunit: mmol\nvalue: 1\ncode: Cl\nunit: mmol\nvalue: 2\ncode: Ca\nunit: mmol\nvalue: 3\ncode: Mg\nunit: mmol\nvalue: 4\n",
+    '{"a": ["x", "y"], "b": ["z"]}': "a: x\na: y\nb: z\n",
 }
 
 
-@pytest.mark.parametrize("name", CHATS)
-def test_sender_time_and_text_of_an_export_are_one_record(read: Read, name: str) -> None:
-    value, expected = CHATS[name]
-    assert read(json.dumps(value).encode(), "a.json").text == expected
+@pytest.mark.parametrize("text", CHATS)
+def test_sender_time_and_text_of_an_export_are_one_record(read: Read, text: str) -> None:
+    assert read(text.encode(), "a.json").text == CHATS[text]
 
 
-@pytest.mark.parametrize(
-    ("people", "message", "expected"),
-    [
-        (
-            {"users": [{"id": "U1", "name": "Lena Okafor"}]},
-            {"user": "U1", "text": "gout"},
-            "user: Lena Okafor",
-        ),
-        (
-            {"type": "user", "id": 7, "name": "Lena Okafor"},
-            {"sender_id": 7, "text": "gout"},
-            "sender id: Lena Okafor",
-        ),
-        (
-            {"type": "membre", "id": "b", "nom": "Zoé Roy"},
-            {"auteur": "b", "texte": "goutte"},
-            "auteur: Zoé Roy",
-        ),
-        (
-            {"speakers": {"spk_0": "Lena Okafor"}},
-            {"speaker": "spk_0", "text": "gout"},
-            "speaker: Lena Okafor",
-        ),
-        ({"type": "room", "id": 7, "name": "Lena"}, {"sender": 7, "text": "gout"}, "sender: 7"),
-    ],
-)
-def test_people_of_a_line_are_those_of_the_lines_after_it(
-    read: Read, people: object, message: object, expected: str
-) -> None:
-    lines = f"{json.dumps(people)}\n{json.dumps(message)}\n"
-    assert expected in read(lines.encode(), "a.jsonl").text.split("\n")
+# People on one line, a message on the next, and a line of the text.
+PEOPLE = {
+    '{"users": [{"id": "U1", "name": "Lena Okafor"}]}\n{"user": "U1", "text": "gout"}': "user: Lena Okafor",
+    '{"type": "user", "id": 7, "name": "Lena Okafor"}\n{"sender_id": 7, "text": "gout"}': "sender id: Lena Okafor",
+    '{"type": "membre", "id": "b", "nom": "Zoé Roy"}\n{"auteur": "b", "texte": "goutte"}': "auteur: Zoé Roy",
+    '{"speakers": {"spk_0": "Lena Okafor"}}\n{"speaker": "spk_0", "text": "gout"}': "speaker: Lena Okafor",
+    '{"type": "room", "id": 7, "name": "Lena"}\n{"sender": 7, "text": "gout"}': "sender: 7",
+}
+
+
+@pytest.mark.parametrize("lines", PEOPLE)
+def test_people_of_a_line_are_those_of_the_lines_after_it(read: Read, lines: str) -> None:
+    assert PEOPLE[lines] in read(lines.encode(), "a.jsonl").text.split("\n")
 
 
 RECORDS = {
@@ -384,34 +285,21 @@ def test_records_of_one_word_are_no_transcript(read: Read, name: str) -> None:
 
 
 def test_a_transcript_in_which_some_words_have_no_time_keeps_its_speakers(read: Read) -> None:
-    said = [
-        ("Lena Okafor", "chemo"),
-        ("Lena Okafor", "began"),
-        ("Marc", "when"),
-        ("Marc", "?"),
-        ("Marc", "ok"),
-    ]
+    said = {"chemo": "Lena Okafor", "began": "Lena Okafor", "when": "Marc", "?": "Marc", "ok": "Marc"}
     words = [
         {"speaker": who, "token": word} | ({"offset_ms": at} if at != 3 else {})
-        for at, (who, word) in enumerate(said)
+        for at, (word, who) in enumerate(said.items())
     ]
     assert read(json.dumps({"words": words}).encode(), "a.json").text == (
         "words: Lena Okafor: chemo began\nwords: Marc: when ? ok\nwords offset ms: 0, 1, 2, 4\n"
     )
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        {"text": "Ann", "mrn": "4471023"},
-        {"text": "Ann", "birth": "1950-01-02"},
-        {"text": "Ann", "rows": ["447"]},
-    ],
-)
-def test_a_record_within_a_text_keeps_the_names_of_its_fields(read: Read, part: dict[str, object]) -> None:
+@pytest.mark.parametrize(("key", "value"), [("mrn", "4471023"), ("birth", "1950-01-02"), ("rows", ["447"])])
+def test_a_record_within_a_text_keeps_the_names_of_its_fields(read: Read, key: str, value: object) -> None:
+    part = {"text": "Ann", key: value}
     text = read(json.dumps({"note": ["seen: ", part, " today"]}).encode(), "a.json").text
-    key = next(key for key in part if key != "text")
-    assert f"{key}: {part[key] if isinstance(part[key], str) else '447'}\n" in text
+    assert f"{key}: {value if isinstance(value, str) else '447'}\n" in text
 
 
 WORDS = """word text content start speaker type alternatives name family given prefix title value system
@@ -448,7 +336,7 @@ def _scalars(value: object) -> set[str]:
     return {str(value)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(value=VALUES)
 def test_every_string_and_number_of_a_json_file_is_in_its_text(value: object) -> None:
     text = "\n".join(labelled_lines(value))

@@ -17,6 +17,7 @@ from phiscan.extract.archives.segments import PART
 from phiscan.extract.core.opening import open_sibling, segment_of
 from phiscan.extract.reading import identify
 from phiscan.model import SourceFile
+from tests.extract.packages import zipped
 from tests.handed_over import handed_over
 
 AsSource = Callable[[Path], SourceFile]
@@ -36,12 +37,8 @@ def numbered(stem: str) -> Callable[[int], str]:
     return lambda number: f"{stem}.{number:03d}"
 
 
-def zipped() -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("noise.txt", random.Random(1).randbytes(60_000).hex())
-        archive.writestr("a.txt", NOTE)
-    return stream.getvalue()
+def zip_file() -> bytes:
+    return zipped({"noise.txt": random.Random(1).randbytes(60_000).hex(), "a.txt": NOTE}, zipfile.ZIP_STORED)
 
 
 def seven_zipped() -> bytes:
@@ -65,7 +62,7 @@ def check(paths: list[Path], as_source: AsSource, main: int = 0) -> None:
         assert identify(as_source(path), Limits())[:2] == (document.content_hash, document.media_type)
 
 
-@pytest.mark.parametrize(("make", "stem"), [(zipped, "a.zip"), (seven_zipped, "a.7z")])
+@pytest.mark.parametrize(("make", "stem"), [(zip_file, "a.zip"), (seven_zipped, "a.7z")])
 def test_a_split_archive_is_read_as_one(
     tmp_path: Path, as_source: AsSource, make: Callable[[], bytes], stem: str
 ) -> None:
@@ -75,13 +72,13 @@ def test_a_split_archive_is_read_as_one(
 def test_a_split_zip_begins_with_its_first_part_and_is_named_after_its_last(
     tmp_path: Path, as_source: AsSource
 ) -> None:
-    data = b"PK\x07\x08" + zipped()
+    data = b"PK\x07\x08" + zip_file()
     paths = cut(data, tmp_path, 3, lambda number: "a.zip" if number == 3 else f"a.z{number:02d}")
     check(paths, as_source, main=-1)
 
 
 def test_workers_are_handed_the_segments(tmp_path: Path, as_source: AsSource) -> None:
-    paths = cut(zipped(), tmp_path, 3, numbered("a.zip"))
+    paths = cut(zip_file(), tmp_path, 3, numbered("a.zip"))
     sources = [as_source(path) for path in paths]
     with handed_over(1, Limits(), sources) as sandbox:
         answers = dict(sandbox.run(_kind_and_text, sources))
@@ -95,7 +92,7 @@ def _kind_and_text(source: SourceFile) -> list[object]:
 
 
 def test_a_gap_ends_the_series(tmp_path: Path, as_source: AsSource) -> None:
-    paths = cut(zipped(), tmp_path, 4, numbered("a.zip"))
+    paths = cut(zip_file(), tmp_path, 4, numbered("a.zip"))
     paths[1].unlink()
     first = extract(as_source(paths[0]), Limits())
     assert NOTE not in first.text
@@ -113,9 +110,9 @@ def test_letters_with_numbers_are_no_series(tmp_path: Path, as_source: AsSource)
 def test_archives_of_their_own_are_no_series(tmp_path: Path, as_source: AsSource) -> None:
     names = ("Lena", "Marc", "Odile")
     for number, name in enumerate(names, 1):
-        with zipfile.ZipFile(tmp_path / f"backup.{number:03d}", "w") as archive:
-            archive.writestr("noise.txt", random.Random(number).randbytes(40_000 // number).hex())
-            archive.writestr("a.txt", f"Dear {name}, see you soon")
+        noise = random.Random(number).randbytes(40_000 // number).hex()
+        data = zipped({"noise.txt": noise, "a.txt": f"Dear {name}, see you soon"}, zipfile.ZIP_STORED)
+        (tmp_path / f"backup.{number:03d}").write_bytes(data)
     for number, name in enumerate(names, 1):
         document = extract(as_source(tmp_path / f"backup.{number:03d}"), Limits())
         assert f"Dear {name}" in document.text
@@ -127,7 +124,7 @@ def test_a_link_is_no_segment(tmp_path: Path, as_source: AsSource) -> None:
     share, elsewhere = tmp_path / "share", tmp_path / "elsewhere"
     share.mkdir()
     elsewhere.mkdir()
-    paths = cut(zipped(), share, 2, numbered("a.zip"))
+    paths = cut(zip_file(), share, 2, numbered("a.zip"))
     paths[1].rename(elsewhere / "b")
     paths[1].symlink_to(elsewhere / "b")
     with pytest.raises(ExtractError):
@@ -138,7 +135,7 @@ def test_a_folder_that_was_exchanged_gives_no_segment(tmp_path: Path, as_source:
     share, other = tmp_path / "share", tmp_path / "other"
     for folder in (share, other):
         folder.mkdir()
-        cut(zipped(), folder, 2, numbered("a.zip"))
+        cut(zip_file(), folder, 2, numbered("a.zip"))
     source = as_source(share / "a.zip.001")
     share.rename(tmp_path / "moved")
     share.symlink_to(other)
@@ -147,7 +144,7 @@ def test_a_folder_that_was_exchanged_gives_no_segment(tmp_path: Path, as_source:
 
 
 def test_only_names_of_a_series_are_opened(tmp_path: Path, as_source: AsSource) -> None:
-    paths = cut(zipped(), tmp_path, 2, numbered("a.zip"))
+    paths = cut(zip_file(), tmp_path, 2, numbered("a.zip"))
     (tmp_path / "plain.txt").write_text(NOTE)
     for path, number in ((tmp_path / "plain.txt", 2), (paths[0], 1), (paths[0], 10_000)):
         with pytest.raises(ExtractError):
@@ -155,26 +152,10 @@ def test_only_names_of_a_series_are_opened(tmp_path: Path, as_source: AsSource) 
 
 
 def test_another_segment_changes_the_hash(tmp_path: Path, as_source: AsSource) -> None:
-    paths = cut(zipped(), tmp_path, 3, numbered("a.zip"))
+    paths = cut(zip_file(), tmp_path, 3, numbered("a.zip"))
     before = identify(as_source(paths[0]), Limits())[0]
     os.utime(paths[2], ns=(1, 1))
     assert identify(as_source(paths[0]), Limits())[0] != before
-
-
-@pytest.mark.parametrize(
-    ("name", "number", "following"),
-    [
-        (b"d.001", 1, b"d.002"),
-        (b"a.z01", 1, b"a.z02"),
-        (b"a.7z.009", 9, b"a.7z.010"),
-    ],
-)
-def test_names_of_a_series(name: bytes, number: int, following: bytes) -> None:
-    found = segment_of(name)
-    assert found is not None
-    assert found.number == number
-    assert found.name(number) == name
-    assert found.name(number + 1) == following
 
 
 @pytest.mark.parametrize("name", [b"letter.docx", b"001", b"a.000000", b"report.2024", b".001"])

@@ -1,11 +1,8 @@
 """Sensitivity labels as office programs, Acrobat and Exchange store them."""
 
-import io
-import zipfile
 from collections.abc import Callable
 from email.message import EmailMessage
 
-import docx
 import openpyxl
 import pikepdf
 import pytest
@@ -13,6 +10,7 @@ from openpyxl.packaging.custom import StringProperty
 
 from phiscan.formats.sensitivity_labels import MOST_LABELS
 from phiscan.model import Document
+from tests.extract.packages import docx, saved
 
 Read = Callable[..., Document]
 ID = "2096f6a2-d2f7-48be-b329-b73aaa526e5d"
@@ -30,16 +28,6 @@ PROPERTIES = {
 
 def fields(**changed: str) -> dict[str, str]:
     return {f"MSIP_Label_{ID}_{name}": value for name, value in (PROPERTIES | changed).items()}
-
-
-def word(parts: dict[str, str]) -> bytes:
-    made, document = io.BytesIO(), docx.Document()
-    document.add_paragraph("Minutes of the meeting")
-    document.save(made)
-    with zipfile.ZipFile(made, "a") as package:
-        for name, content in parts.items():
-            package.writestr(name, content)
-    return made.getvalue()
 
 
 def custom(given: dict[str, str]) -> str:
@@ -65,16 +53,15 @@ def listed(attributes: str = 'enabled="1" removed="0"') -> str:
 
 
 def workbook() -> bytes:
-    made, book = io.BytesIO(), openpyxl.Workbook()
+    book = openpyxl.Workbook()
     book.active["A1"] = "Minutes"
     for name, value in fields().items():
         book.custom_doc_props.append(StringProperty(name=name, value=value))
-    book.save(made)
-    return made.getvalue()
+    return saved(book)
 
 
 def pdf(*, in_xmp: bool) -> bytes:
-    made, document = io.BytesIO(), pikepdf.new()
+    document = pikepdf.new()
     document.add_blank_page()
     if in_xmp:
         with document.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False) as metadata:
@@ -83,8 +70,7 @@ def pdf(*, in_xmp: bool) -> bytes:
     else:
         for name, value in fields().items():
             document.docinfo[f"/{name}"] = value
-    document.save(made)
-    return made.getvalue()
+    return saved(document)
 
 
 def message(body: str = "The minutes") -> EmailMessage:
@@ -95,24 +81,23 @@ def message(body: str = "The minutes") -> EmailMessage:
     return made
 
 
+OWN = {"docProps/custom.xml": custom(fields())}
+
+
 @pytest.mark.parametrize(
     ("name", "data", "expected"),
     [
-        ("a.docx", word({"docProps/custom.xml": custom(fields())}), LABEL),
-        ("b.docx", word({"docMetadata/LabelInfo.xml": listed()}), ((ID, ""),)),
-        (
-            "both.docx",
-            word({"docMetadata/LabelInfo.xml": listed(), "docProps/custom.xml": custom(fields())}),
-            LABEL,
-        ),
+        ("a.docx", docx(parts=OWN), LABEL),
+        ("b.docx", docx(parts={"docMetadata/LabelInfo.xml": listed()}), ((ID, ""),)),
+        ("both.docx", docx(parts={"docMetadata/LabelInfo.xml": listed(), **OWN}), LABEL),
         ("a.xlsx", workbook(), LABEL),
         ("info.pdf", pdf(in_xmp=False), LABEL),
         ("xmp.pdf", pdf(in_xmp=True), LABEL),
         ("a.eml", bytes(message()), LABEL),
         # Not in force
-        ("off.docx", word({"docProps/custom.xml": custom(fields(Enabled="false"))}), ()),
-        ("removed.docx", word({"docMetadata/LabelInfo.xml": listed('enabled="1" removed="1"')}), ()),
-        ("damaged.docx", word({"docMetadata/LabelInfo.xml": listed()[:60]}), ()),
+        ("off.docx", docx(parts={"docProps/custom.xml": custom(fields(Enabled="false"))}), ()),
+        ("removed.docx", docx(parts={"docMetadata/LabelInfo.xml": listed('enabled="1" removed="1"')}), ()),
+        ("damaged.docx", docx(parts={"docMetadata/LabelInfo.xml": listed()[:60]}), ()),
         # The words of a text are none
         ("a.txt", "\n".join(f"{name}: {value}" for name, value in fields().items()).encode(), ()),
     ],
@@ -124,19 +109,14 @@ def test_the_label_of_a_file(name: str, data: bytes, expected: object, read: Rea
 
 @pytest.mark.parametrize("name", ["Amara Okafor 1961-02-03", "x" * 81, "a@hospital.example", "4471102"])
 def test_a_name_that_may_be_a_value_is_left_out(name: str, read: Read) -> None:
-    found = read(word({"docProps/custom.xml": custom(fields(Name=name))}), "a.docx")
+    found = read(docx(parts={"docProps/custom.xml": custom(fields(Name=name))}), "a.docx")
     assert found.labels == ((ID, ""),)
 
 
 def test_the_label_of_an_attachment_is_not_the_message_s(read: Read) -> None:
     made = EmailMessage()
     made.set_content("\n".join(f"{name}: {value}" for name, value in fields().items()))
-    made.add_attachment(
-        word({"docProps/custom.xml": custom(fields())}),
-        maintype="application",
-        subtype="zip",
-        filename="a.docx",
-    )
+    made.add_attachment(docx(parts=OWN), maintype="application", subtype="zip", filename="a.docx")
     found = read(bytes(made), "a.eml")
     assert "a.docx#properties" in {part.locator for part in found.segments}
     assert found.labels == ()
@@ -144,5 +124,5 @@ def test_the_label_of_an_attachment_is_not_the_message_s(read: Read) -> None:
 
 def test_labels_are_bounded(read: Read) -> None:
     many = {f"MSIP_Label_{number:08x}{ID[8:]}_Enabled": "true" for number in range(2 * MOST_LABELS)}
-    found = read(word({"docProps/custom.xml": custom(many)}), "a.docx")
+    found = read(docx(parts={"docProps/custom.xml": custom(many)}), "a.docx")
     assert len(found.labels) == MOST_LABELS

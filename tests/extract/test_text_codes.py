@@ -1,13 +1,14 @@
 """Text written in codes is read in every format: percent-encoding, escapes, dumps, short base64, RTF in fields."""
 
-# ruff: noqa: E501, S608, UP031 (a case is read best on one line, as its program writes it)
+# ruff: noqa: E501, S608 (a case is read best on one line, as its program writes it)
 
 import base64
 import binascii
 import gzip
 import json
-import urllib.parse
+import textwrap
 from collections.abc import Callable
+from urllib.parse import quote
 
 import pytest
 import re2
@@ -22,11 +23,11 @@ P = "Patient: Lena Okafor, MRN 40718823, congestive heart failure."
 WORDS = ("Lena Okafor", "40718823", "congestive heart failure")
 NOTE = P + " Seen again in spring by the same team, nothing new to say. "
 LONG = NOTE * 3
-PAGE = "<html><body><p>See below</p><pre>%s</pre></body></html>"
+RAW = LONG.encode()
 
 
-def b64(text: str) -> bytes:
-    return base64.encodebytes(text.encode())
+def b64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
 
 
 def shown(row: bytes) -> str:
@@ -51,83 +52,67 @@ def hexdump(data: bytes) -> str:
     return "".join(lines) + f"{len(data):08x}\n"
 
 
-CASES: dict[str, bytes] = {
-    "percent.txt": "".join(f"%{code:02X}" for code in P.encode()).encode(),
-    "percent_in_log.txt": ("2024-01-01 GET /chart?note=" + urllib.parse.quote(P) + " 200\n").encode(),
-    "form.txt": b"name=Lena+Okafor&mrn=40718823&dx=congestive+heart+failure",
-    "percent_double.txt": urllib.parse.quote(urllib.parse.quote(LONG)).encode(),
-    "xxd.txt": xxd(LONG.encode()).encode(),
-    "hexdumpC.txt": hexdump(LONG.encode()).encode(),
-    "hexdump_gz.txt": hexdump(gzip.compress(LONG.encode())).encode(),
-    "carray.c": (
-        "unsigned char a[] = {\n"
-        + ",\n".join(
-            "  " + ", ".join("0x%02x" % c for c in LONG.encode()[i : i + 12]) for i in range(0, len(LONG), 12)
-        )
-        + "\n};\n"
-    ).encode(),
-    "xescape.py": ('s = b"' + "".join("\\x%02x" % c for c in LONG.encode()) + '"\n').encode(),
-    "uescape.js": ('var s = "' + "".join("\\u%04x" % ord(c) for c in LONG) + '";\n').encode(),
-    "charcodes.js": ("var s = String.fromCharCode(" + ",".join(str(ord(c)) for c in LONG) + ");\n").encode(),
-    "hex_spaced.txt": " ".join("%02x" % c for c in LONG.encode()).encode(),
-    "hex_sql.sql": ("INSERT INTO t VALUES (1, 0x" + P.encode().hex() + ");\n").encode(),
-    "hex_pg.sql": ("COPY t FROM stdin;\n1\t\\\\x" + P.encode().hex() + "\n\\.\n").encode(),
-    "b64_short.txt": b"note: " + base64.b64encode(P.encode()) + b"\n",
-    "b64_40wide.txt": b"\n".join(base64.b64encode(LONG.encode())[i : i + 40] for i in range(0, 300, 40)),
-    "ldif.ldif": b"dn: cn=x\nobjectClass: person\ndescription:: "
-    + base64.b64encode(LONG.encode())[:60]
-    + b"\n"
-    + b"".join(b" " + base64.b64encode(LONG.encode())[i : i + 76] + b"\n" for i in range(60, 300, 76)),
-    "ldif_short.ldif": b"dn: cn=x\nobjectClass: person\ncn:: "
-    + base64.b64encode(b"Lena Okafor")
-    + b"\nuid:: "
-    + base64.b64encode(b"40718823")
-    + b"\ndescription:: "
-    + base64.b64encode(b"congestive heart failure")
-    + b"\n",
-    "entities.txt": "".join("&#%d;" % ord(c) for c in P).encode(),
-    "qp_few.txt": b"Lena=20Okafor, MRN=2040718823, congestive=20heart=20failure=2E\n",
-    "qp_mail_in_log.txt": b"quoted-printable\n\nSeen today: Lena=20Okafor, 40718823\n\nnote: conges=\ntive heart fail=\nure today\n",
-    "encoded_words.txt": b"11:02 mail =?UTF-8?Q?Lena_Okafor?= =?UTF-8?B?"
-    + base64.b64encode(b" 40718823")
-    + b"?=: =?utf-8?q?congestive_heart_failure?=\n",
-    "overstrike.txt": "".join(c + "\b" + c if c.isalpha() else c for c in P).encode(),
-    "ansi.txt": b"\x1b[1mLe\x1b[0mna Oka\x1b[31mfor\x1b[0m, 407\x1b[1m18823, conges\x1b[0mtive heart failure",
-    "nulpad.dat": b"Lena Okafor" + bytes(10) + b"40718823" + bytes(4) + b"congestive heart failure\0\n",
-    "datauri.css": b"a { background: url('data:text/plain;base64," + base64.b64encode(P.encode()) + b"') }\n",
-    "jwt.txt": b"token: eyJhbGciOiJub25lIn0."
-    + base64.urlsafe_b64encode(json.dumps({"note": P}).encode()).rstrip(b"=")
-    + b".\n",
-    "json_in_json.json": json.dumps({"a": json.dumps({"note": json.dumps({"n": P})})}).encode(),
-    "json_b64gz.json": json.dumps({"a": base64.b64encode(gzip.compress(P.encode())).decode()}).encode(),
-    "json_percent.json": json.dumps({"url": "https://x/?q=" + urllib.parse.quote(P)}).encode(),
-    "xml_b64.xml": b"<r><d>" + base64.b64encode(P.encode()) + b"</d></r>",
-    "csv_rtf.csv": b'id,note,kind,x\n1,"{\\rtf1\\ansi Lena Ok\\b af\\b0 or, 407\\i 18823\\i0 , congestive heart f\\\'61ilure}",a,b\n2,b,c,d\n3,b,c,d\n',
-    "json_rtf.json": json.dumps(
-        {"note": "{\\rtf1\\ansi Lena Ok\\b af\\b0 or, 407\\i 18823\\i0 , congestive heart f\\'61ilure}"}
-    ).encode(),
-    "hl7_hex.hl7": b"MSH|^~\\&|A|B|C|D|20240101||ORU^R01|1|P|2.5\rOBX|1|TX|N||\\X"
-    + P.encode().hex().upper().encode()
-    + b"\\||||||F\r",
-    "html_href.html": b'<a href="https://x.example/v?name=Lena%20Okafor&mrn=40718823&dx=congestive%20heart%20failure">view</a>',
-    "html_onclick.html": b"<html><body><a onclick=\"show('" + P.encode() + b"')\">x</a></body></html>",
-    "html_b64.html": (PAGE % b64(LONG).decode()).encode(),
-    "html_img_src.html": b'<html><body><img src="/img/Lena%20Okafor_40718823_congestive%20heart%20failure.png"></body></html>',
-    "html_xmp.html": b"<html><body><noframes>Lena Okafor 40718823</noframes><noscript>congestive heart failure</noscript></body></html>",
-    "svg_meta.svg": b"<svg xmlns='http://www.w3.org/2000/svg'><title>Lena Okafor</title><desc>40718823</desc><metadata><x>congestive heart failure</x></metadata></svg>",
-    "sql_comment.sql": b"-- " + P.encode(),
-    "flatopc.xml": (
-        "<?xml version='1.0'?><?mso-application progid='Word.Document'?><pkg:package xmlns:pkg='http://schemas.microsoft.com/office/2006/xmlPackage'><pkg:part pkg:name='/word/document.xml'><pkg:xmlData><w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:body><w:p><w:r><w:t>Lena Oka</w:t></w:r><w:r><w:t>for, 407</w:t></w:r><w:r><w:t>18823</w:t></w:r></w:p></w:body></w:document></pkg:xmlData></pkg:part><pkg:part pkg:name='/word/media/a.txt'><pkg:binaryData>"
-        + base64.b64encode(
-            b"congestive heart failure and nothing else to be said here, and more text to come" * 2
-        ).decode()
-        + "</pkg:binaryData></pkg:part></pkg:package>"
-    ).encode(),
-    "uu_nobegin.txt": b"see\n"
-    + b"".join(binascii.b2a_uu(LONG.encode()[i : i + 45]) for i in range(0, len(LONG), 45))
-    + b"\n",
-    "decimal.txt": " ".join(str(c) for c in LONG.encode()).encode(),
+UU = b"".join(binascii.b2a_uu(RAW[at : at + 45]) for at in range(0, len(RAW), 45)).decode()
+BASE64 = b64(LONG)
+RTF = r"{\rtf1\ansi Lena Ok\b af\b0 or, 407\i 18823\i0 , congestive heart f\'61ilure}"
+ARRAY = ", ".join(f"0x{code:02x}" for code in RAW)
+TOKEN = base64.urlsafe_b64encode(json.dumps({"note": P}).encode()).decode().rstrip("=")
+TEXTS = {
+    "percent.txt": "".join(f"%{code:02X}" for code in P.encode()),
+    "percent_in_log.txt": f"2024-01-01 GET /chart?note={quote(P)} 200\n",
+    "form.txt": "name=Lena+Okafor&mrn=40718823&dx=congestive+heart+failure",
+    "percent_double.txt": quote(quote(LONG)),
+    "xxd.txt": xxd(RAW),
+    "hexdumpC.txt": hexdump(RAW),
+    "hexdump_gz.txt": hexdump(gzip.compress(RAW)),
+    "carray.c": "unsigned char a[] = {\n" + "\n".join(textwrap.wrap(ARRAY, 72)) + "\n};\n",
+    "xescape.py": 's = b"' + "".join(f"\\x{code:02x}" for code in RAW) + '"\n',
+    "uescape.js": 'var s = "' + "".join(f"\\u{ord(c):04x}" for c in LONG) + '";\n',
+    "charcodes.js": f"var s = String.fromCharCode({','.join(str(code) for code in RAW)});\n",
+    "hex_spaced.txt": RAW.hex(" "),
+    "hex_lines.txt": "\n".join(textwrap.wrap(RAW.hex(), 64)),
+    "hex_sql.sql": f"INSERT INTO t VALUES (1, 0x{P.encode().hex()});\n",
+    "hex_pg.sql": f"COPY t FROM stdin;\n1\t\\\\x{P.encode().hex()}\n\\.\n",
+    "b64_short.txt": f"note: {b64(P)}\n",
+    "b64_40wide.txt": "\n".join(textwrap.wrap(BASE64, 40)),
+    "b64_gz.txt": f"see below\n{base64.encodebytes(gzip.compress(RAW * 3)).decode()}",
+    "b64_address.txt": "see below\n" + base64.urlsafe_b64encode((LONG + "ÿþ?>~").encode()).decode(),
+    "ldif.ldif": f"dn: cn=x\nobjectClass: person\ndescription:: {BASE64[:60]}\n"
+    + textwrap.indent("\n".join(textwrap.wrap(BASE64[60:], 76)), " ")
+    + "\n",
+    "ldif_short.ldif": f"dn: cn=x\nobjectClass: person\ncn:: {b64('Lena Okafor')}\nuid:: {b64('40718823')}\ndescription:: {b64('congestive heart failure')}\n",
+    "entities.txt": "".join(f"&#{ord(c)};" for c in P),
+    "qp_few.txt": "Lena=20Okafor, MRN=2040718823, congestive=20heart=20failure=2E\n",
+    "qp_mail_in_log.txt": "quoted-printable\n\nSeen today: Lena=20Okafor, 40718823\n\nnote: conges=\ntive heart fail=\nure today\n",
+    "encoded_words.txt": f"11:02 mail =?UTF-8?Q?Lena_Okafor?= =?UTF-8?B?{b64(' 40718823')}?=: =?utf-8?q?congestive_heart_failure?=\n",
+    "overstrike.txt": "".join(c + "\b" + c if c.isalpha() else c for c in P),
+    "ansi.txt": "\x1b[1mLe\x1b[0mna Oka\x1b[31mfor\x1b[0m, 407\x1b[1m18823, conges\x1b[0mtive heart failure",
+    "nulpad.dat": f"Lena Okafor{chr(0) * 10}40718823{chr(0) * 4}congestive heart failure\0\n",
+    "datauri.css": f"a {{ background: url('data:text/plain;base64,{b64(P)}') }}\n",
+    "jwt.txt": f"token: eyJhbGciOiJub25lIn0.{TOKEN}.\n",
+    "json_in_json.json": json.dumps({"a": json.dumps({"note": json.dumps({"n": P})})}),
+    "json_b64gz.json": json.dumps({"a": base64.b64encode(gzip.compress(P.encode())).decode()}),
+    "json_percent.json": json.dumps({"url": f"https://x/?q={quote(P)}"}),
+    "json_hex.json": json.dumps({"note": RAW.hex()}),
+    "json_rtf.json": json.dumps({"note": RTF}),
+    "csv_rtf.csv": f'id,note,kind,x\n1,"{RTF}",a,b\n2,b,c,d\n3,b,c,d\n',
+    "xml_b64.xml": f"<r><d>{b64(P)}</d></r>",
+    "hl7_hex.hl7": f"MSH|^~\\&|A|B|C|D|20240101||ORU^R01|1|P|2.5\rOBX|1|TX|N||\\X{P.encode().hex().upper()}\\||||||F\r",
+    "html_href.html": '<a href="https://x.example/v?name=Lena%20Okafor&mrn=40718823&dx=congestive%20heart%20failure">view</a>',
+    "html_onclick.html": f"<html><body><a onclick=\"show('{P}')\">x</a></body></html>",
+    "html_b64.html": f"<html><body><p>See below</p><pre>{base64.encodebytes(RAW).decode()}</pre></body></html>",
+    "html_img_src.html": '<html><body><img src="/img/Lena%20Okafor_40718823_congestive%20heart%20failure.png"></body></html>',
+    "html_xmp.html": "<html><body><noframes>Lena Okafor 40718823</noframes><noscript>congestive heart failure</noscript></body></html>",
+    "svg_meta.svg": "<svg xmlns='http://www.w3.org/2000/svg'><title>Lena Okafor</title><desc>40718823</desc><metadata><x>congestive heart failure</x></metadata></svg>",
+    "sql_comment.sql": f"-- {P}",
+    "flatopc.xml": "<?xml version='1.0'?><?mso-application progid='Word.Document'?><pkg:package xmlns:pkg='http://schemas.microsoft.com/office/2006/xmlPackage'><pkg:part pkg:name='/word/document.xml'><pkg:xmlData><w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:body><w:p><w:r><w:t>Lena Oka</w:t></w:r><w:r><w:t>for, 407</w:t></w:r><w:r><w:t>18823</w:t></w:r></w:p></w:body></w:document></pkg:xmlData></pkg:part><pkg:part pkg:name='/word/media/a.txt'><pkg:binaryData>"
+    + b64("congestive heart failure and nothing else to be said here, and more text to come" * 2)
+    + "</pkg:binaryData></pkg:part></pkg:package>",
+    "uu_nobegin.txt": f"see\n{UU}\n",
+    "uu.txt": f"see below\n\nbegin 600 note.txt\n{UU}`\nend\n",
+    "decimal.txt": " ".join(str(code) for code in RAW),
 }
+CASES = {name: text.encode() for name, text in TEXTS.items()}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -183,7 +168,7 @@ def test_a_label_before_a_run_is_kept(read: Read) -> None:
 
 
 def test_codes_within_codes_are_read(read: Read) -> None:
-    inner = base64.b64encode(urllib.parse.quote(P).encode()).decode()
+    inner = base64.b64encode(quote(P).encode()).decode()
     assert "Lena Okafor" in read(f"x: {inner}\n".encode(), "a.txt").text
 
 
@@ -195,8 +180,8 @@ def test_a_file_in_a_dump_is_a_member(read: Read) -> None:
 def test_codes_are_found_among_many_segments(read: Read) -> None:
     """Hints are looked for in many segments at once: each segment with a code is found, and no other."""
     coded = {
-        3: base64.b64encode(P.encode()).decode(),
-        1_400: urllib.parse.quote("Amara Lindqvist, MRN 51627384, asthma"),
+        3: b64(P),
+        1_400: quote("Amara Lindqvist, MRN 51627384, asthma"),
         2_000: "".join(f"\\x{code:02x}" for code in b"Tomasz Brandl, MRN 88120034, gout"),
     }
     rows = [

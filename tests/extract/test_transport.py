@@ -61,16 +61,8 @@ def cms_indefinite(content: bytes) -> bytes:
     octets = b"\x24\x80" + parts + b"\0\0"
     inner = b"\x30\x80" + number + b"\1" + b"\xa0\x80" + octets + b"\0\0" + b"\0\0"
     digest = der(0x31, der(0x30, der(0x04, b"certificate bytes")))
-    return (
-        b"\x30\x80"
-        + number
-        + b"\2"
-        + b"\xa0\x80\x30\x80"
-        + der(0x02, b"\1")
-        + der(0x31, b"")
-        + inner
-        + digest
-    ) + b"\0\0" * 3
+    body = der(0x02, b"\1") + der(0x31, b"") + inner + digest
+    return b"\x30\x80" + number + b"\2" + b"\xa0\x80\x30\x80" + body + b"\0\0" * 3
 
 
 def literal(data: bytes) -> bytes:
@@ -83,11 +75,8 @@ def packet(tag: int, body: bytes) -> bytes:
 
 
 def armoured(data: bytes) -> bytes:
-    return (
-        b"-----BEGIN PGP MESSAGE-----\nVersion: 1\n\n"
-        + based(data, 64)
-        + b"=abcd\n-----END PGP MESSAGE-----\n"
-    )
+    head, end = b"-----BEGIN PGP MESSAGE-----\nVersion: 1\n\n", b"=abcd\n-----END PGP MESSAGE-----\n"
+    return head + based(data, 64) + end
 
 
 def tnef(*attributes: tuple[int, int, bytes]) -> bytes:
@@ -116,6 +105,8 @@ def bodies() -> Iterator[tuple[str, bytes]]:
     yield "x-uuencode", encodings("x-uuencode") + uuencoded(NOTE)
     yield "begin-base64", HEAD + b"\nbegin-base64 644 note.txt\n" + based(NOTE) + b"====\n"
     yield "yEnc", HEAD + b"\n" + yencoded(NOTE)
+    part = b"name=note.txt\r\n=ypart begin=1 end=%d\r\n" % len(NOTE)
+    yield "yEnc, a part", HEAD + b"\n" + yencoded(NOTE).replace(b"name=note.txt\r\n", part)
     yield "quoted base64", HEAD + b"\nHe wrote:\n" + based(NOTE).replace(b"\n", b"\n> ")
     soft = (
         NOTE.replace(b"DOB", b"DOB=20=\n").replace(b"MRN 40", b"MRN=2040=\n").replace(b"with ", b"with=20=\n")
@@ -124,21 +115,11 @@ def bodies() -> Iterator[tuple[str, bytes]]:
     yield "Quoted_Printable", encodings("Quoted_Printable ") + soft.replace(b"=\n", b"= \n")
     yield "byte-order mark", b"\xef\xbb\xbf" + encodings("base64") + based(NOTE)
     yield "Apple Mail", b"%d\n" % len(encodings("8bit") + NOTE) + encodings("8bit") + NOTE + b"<plist/>"
-    yield (
-        "signed",
-        HEAD
-        + b"Content-Type: application/pkcs7-mime; name=smime.p7m\n"
-        + (b"Content-Transfer-Encoding: base64\n\n" + based(cms(2, b"Content-Type: text/plain\n\n" + NOTE))),
-    )
-    yield (
-        "signed without lengths",
-        HEAD
-        + b"Content-Type: application/pkcs7-mime; name=smime.p7m\n"
-        + (
-            b"Content-Transfer-Encoding: base64\n\n"
-            + based(cms_indefinite(b"Content-Type: text/plain\n\n" + NOTE))
-        ),
-    )
+    signed = HEAD + b"Content-Type: application/pkcs7-mime; name=smime.p7m\n"
+    signed += b"Content-Transfer-Encoding: base64\n\n"
+    inner = b"Content-Type: text/plain\n\n" + NOTE
+    yield "signed", signed + based(cms(2, inner))
+    yield "signed without lengths", signed + based(cms_indefinite(inner))
     yield "PKCS7 armour", b"-----BEGIN PKCS7-----\n" + based(cms(2, NOTE)) + b"-----END PKCS7-----\n"
     yield "OpenPGP", HEAD + b"\n" + armoured(packet(8, b"\2" + zlib.compress(literal(NOTE))))
     yield "OpenPGP, bzip2", HEAD + b"\n" + armoured(packet(8, b"\3" + bz2.compress(literal(NOTE))))
@@ -153,31 +134,31 @@ def test_a_payload_is_read_however_it_is_packed(read: Read, name: str, data: byt
     assert not document.unread
 
 
+ENVELOPED = based(cms(3, b"x" * 99))
+CIPHER = packet(1, b"\3" * 40) + packet(18, b"\1" * 200)
+
+
 @pytest.mark.parametrize(
-    "data",
+    "body",
     [
-        HEAD
-        + b"Content-Type: application/pkcs7-mime\nContent-Transfer-Encoding: base64\n\n"
-        + based(cms(3, b"x" * 99)),
-        HEAD + b"\n" + armoured(packet(1, b"\3" * 40) + packet(18, b"\1" * 200)),
-        HEAD + b"\nSecret:\n" + b"-----BEGIN CMS-----\n" + based(cms(3, b"x" * 99)) + b"-----END CMS-----\n",
+        b"Content-Type: application/pkcs7-mime\nContent-Transfer-Encoding: base64\n\n" + ENVELOPED,
+        b"\n" + armoured(CIPHER),
+        b"\nSecret:\n-----BEGIN CMS-----\n" + ENVELOPED + b"-----END CMS-----\n",
     ],
     ids=["S/MIME", "OpenPGP", "CMS armour"],
 )
-def test_what_is_encrypted_is_said(read: Read, data: bytes) -> None:
-    document = read(data, "mail.eml")
+def test_what_is_encrypted_is_said(read: Read, body: bytes) -> None:
+    document = read(HEAD + body, "mail.eml")
     assert [part.reason for part in document.unread] == [FailReason.ENCRYPTED]
 
 
 def test_binary_wrappers_are_told_by_their_content(read: Read) -> None:
     assert TEXT.strip() in read(cms(2, NOTE), "letter.p7m").text
     assert TEXT.strip() in read(literal(NOTE), "letter.pgp").text
-    with pytest.raises(ExtractError) as caught:
-        read(packet(1, b"\3" * 40) + packet(18, b"\1" * 200), "letter.gpg")
-    assert caught.value.reason == FailReason.ENCRYPTED
-    with pytest.raises(ExtractError) as caught:
-        read(b"\xa7" + hashlib.shake_256(b"cipher").digest(400), "letter.gpg")
-    assert caught.value.reason == FailReason.ENCRYPTED
+    for cipher in (CIPHER, b"\xa7" + hashlib.shake_256(b"cipher").digest(400)):
+        with pytest.raises(ExtractError) as caught:
+            read(cipher, "letter.gpg")
+        assert caught.value.reason == FailReason.ENCRYPTED
 
 
 def test_a_program_with_equals_signs_is_no_quoted_printable(read: Read) -> None:
@@ -193,11 +174,7 @@ def test_a_compiled_program_is_no_message_in_a_cipher(read: Read) -> None:
 
 
 def test_keys_and_signatures_are_no_text_that_was_lost(read: Read) -> None:
-    key = (
-        b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n"
-        + based(bytes(range(256)) * 2)
-        + (b"=abcd\n-----END PGP PUBLIC KEY BLOCK-----\n")
-    )
+    key = armoured(bytes(range(256)) * 2).replace(b"MESSAGE", b"PUBLIC KEY BLOCK")
     assert not read(HEAD + b"\nMy key:\n" + key, "mail.eml").unread
 
 
@@ -213,27 +190,12 @@ def test_flowed_lines_are_joined(read: Read) -> None:
     assert "MRN 40718823" in read(data, "mail.eml").text
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"From a@b Mon Nov  2 09:00:00 2026\n"
-        + encodings("base64")
-        + based(NOTE)
-        + b"From c@d Mon Nov  2 09:00:00 2026\n"
-        + encodings("base64")
-        + based(b"Second: Marc Delisle.\n"),
-        b"\1\1\1\1\n"
-        + encodings("base64")
-        + based(NOTE)
-        + b"\1\1\1\1\n\1\1\1\1\n"
-        + encodings("base64")
-        + based(b"Second: Marc Delisle.\n")
-        + b"\1\1\1\1\n",
-    ],
-    ids=["no blank line before From", "MMDF"],
-)
-def test_mailboxes_of_several_kinds(read: Read, data: bytes) -> None:
-    text = read(data, "inbox.mbox").text
+@pytest.mark.parametrize("line", [b"From a@b Mon Nov  2 09:00:00 2026\n", b"\1\1\1\1\n"])
+def test_mailboxes_of_several_kinds(read: Read, line: bytes) -> None:
+    """Without a blank line before From, and MMDF."""
+    first, second = (encodings("base64") + based(note) for note in (NOTE, b"Second: Marc Delisle.\n"))
+    between = line if line.startswith(b"From") else line * 2
+    text = read(line + first + between + second + (b"" if line == between else line), "inbox.mbox").text
     assert "40718823" in text
     assert "Marc Delisle" in text
 

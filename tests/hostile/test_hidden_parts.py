@@ -1,9 +1,7 @@
 """Hostile wrappers, objects and records: truncated, bombs and loops end in their recorded outcome."""
 
-import io
 import sqlite3
 import struct
-import zipfile
 import zlib
 from contextlib import suppress
 
@@ -13,9 +11,9 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
 from phiscan.model import Document, FailReason
+from tests.extract.packages import WNS, docx, xlsx, zipped
+from tests.extract.pdf_bytes import Pdf
 from tests.extract.test_databases import database, recording, table
-from tests.extract.test_office_parts import word, workbook
-from tests.extract.test_pdf_objects import page, written
 from tests.extract.test_transport import (
     NOTE,
     cms_indefinite,
@@ -76,12 +74,9 @@ def test_damaged_databases_end_in_their_outcome() -> None:
 
 
 def test_a_bomb_in_a_cell_meets_the_limits() -> None:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("bomb.txt", b" " * 64 * 1024**2)
     with sqlite3.connect(":memory:") as connection:
         connection.execute("CREATE TABLE a (name TEXT, file BLOB)")
-        connection.execute("INSERT INTO a VALUES ('Okafor', ?)", (stream.getvalue(),))
+        connection.execute("INSERT INTO a VALUES ('Okafor', ?)", (zipped({"bomb.txt": b" " * 64 * 1024**2}),))
         connection.commit()
         document = read(connection.serialize(), "a.db")
     assert "Okafor" in document.text
@@ -97,11 +92,11 @@ def test_hostile_objects_cost_little() -> None:
         for number in range(100, 130)
     )
     loops = b"startxref\n9\n%%EOF\n" * 500 + b"(((((((((" * 20_000 + b"<<" * 20_000 + b"\\" * 20_000
-    document = read(written(page()) + streams + loops, "a.pdf")
+    document = read(Pdf().data() + streams + loops, "a.pdf")
     assert "Parking is free" in document.text
     for cut in range(200, 1400, 150):
         try:
-            read(written(page())[:cut] + streams[:5000], "a.pdf")
+            read(Pdf().data()[:cut] + streams[:5000], "a.pdf")
         except ExtractError as error:
             assert error.reason  # noqa: PT017
 
@@ -110,16 +105,15 @@ def test_values_of_hostile_packages_cost_little() -> None:
     many = "".join(
         f'<w:docVar w:name="v{number}" w:val="Okafor {number} of the ward"/>' for number in range(150_000)
     )
-    name = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-    document = read(word(word__settings_xml=f"<w:settings {name}>{many}</w:settings>"), "a.docx")
+    document = read(docx(parts={"word/settings.xml": f"<w:settings {WNS}>{many}</w:settings>"}), "a.docx")
     assert "Okafor 7 of the ward" in document.text
     fields = "".join(f'<cacheField name="f{number}"><sharedItems/></cacheField>' for number in range(2000))
     record = "<r>" + '<x v="999999999"/>' * 2000 + "</r>"
     caches = {
-        "xl__pivotCache__pivotCacheDefinition1": f"<a><cacheFields>{fields}</cacheFields></a>",
-        "xl__pivotCache__pivotCacheRecords1": f"<a>{record * 50}<r/><r><x/></r></a>",
+        "xl/pivotCache/pivotCacheDefinition1.xml": f"<a><cacheFields>{fields}</cacheFields></a>",
+        "xl/pivotCache/pivotCacheRecords1.xml": f"<a>{record * 50}<r/><r><x/></r></a>",
     }
-    assert "f1999" in read(workbook(**caches), "a.xlsx").text
+    assert "f1999" in read(xlsx(parts=caches), "a.xlsx").text
 
 
 @pytest.mark.parametrize(

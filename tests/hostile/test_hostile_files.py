@@ -224,6 +224,7 @@ def test_pdf_with_a_loop_of_pages_ends() -> None:
         b"\x1f\x8b\x08",
         b"II*\0",
         b"7z\xbc\xaf\x27\x1c",
+        b"\xffWPC",
     ],
 )
 def test_random_bytes_behind_a_magic_never_raise_anything_else(name: str, magic: bytes) -> None:

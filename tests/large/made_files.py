@@ -5,6 +5,7 @@ import json
 import random
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
 
 N_PATIENTS = 75_000
@@ -17,8 +18,6 @@ _FIRST = (
     "Laura", "Marc", "Nadia", "Oscar", "Paula", "Quentin", "Rosa", "Samuel", "Teresa", "Ursula",
     "Victor", "Wendy", "Xavier", "Yvonne", "Zachary", "Pierre", "Sylvie", "Gilles",
 )
-# fmt: on
-# fmt: off
 _LAST = (
     "Abbott", "Bouchard", "Carter", "Desjardins", "Evans", "Fortin", "Gagnon", "Harris", "Irving",
     "Johnson", "Kowalski", "Lavoie", "Murphy", "Nguyen", "Ouellet", "Pelletier", "Quinn", "Robinson",
@@ -72,20 +71,24 @@ def write_csv(path: Path, n_records: int) -> None:
 
 def write_xlsx(path: Path, n_records: int) -> None:
     """Write a workbook, one sheet for each million rows, as a database's export does (inline texts)."""
-    rows = records(n_records)
-    n_sheets = -(-n_records // _SHEET_ROWS)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as package:
-        _write_workbook(package, n_sheets)
-        for number in range(1, n_sheets + 1):
-            with package.open(f"xl/worksheets/sheet{number}.xml", "w", force_zip64=True) as stream:
-                stream.write(
-                    b'<?xml version="1.0" encoding="UTF-8"?><worksheet '
-                    b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
-                )
-                stream.write(_sheet_row(1, HEAD))
-                for row in range(2, min(_SHEET_ROWS, n_records - (number - 1) * _SHEET_ROWS) + 2):
-                    stream.write(_sheet_row(row, next(rows)))
-                stream.write(b"</sheetData></worksheet>")
+    import openpyxl  # noqa: PLC0415 (a development dependency)
+
+    book, empty, rows = openpyxl.Workbook(write_only=True), io.BytesIO(), records(n_records)
+    for _ in range(-(-n_records // _SHEET_ROWS)):
+        book.create_sheet()
+    book.save(empty)
+    with (
+        zipfile.ZipFile(empty) as made,
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as package,
+    ):
+        for name in made.namelist():
+            with package.open(name, "w", force_zip64=True) as stream:
+                before, mark, after = made.read(name).partition(b"<sheetData>")
+                stream.write(before + mark)
+                if mark:
+                    for number, row in enumerate(chain([HEAD], islice(rows, _SHEET_ROWS)), 1):
+                        stream.write(_sheet_row(number, row))
+                stream.write(after)
 
 
 def _sheet_row(row: int, cells: Record) -> bytes:
@@ -94,50 +97,6 @@ def _sheet_row(row: int, cells: Record) -> bytes:
         for column, cell in zip("ABCDE", cells, strict=True)
     )
     return f'<row r="{row}">{written}</row>'.encode()
-
-
-def _write_workbook(package: zipfile.ZipFile, n_sheets: int) -> None:
-    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    numbers = range(1, n_sheets + 1)
-    parts = "".join(
-        f'<Override PartName="/xl/worksheets/sheet{number}.xml" ContentType="{kind}.worksheet+xml"/>'
-        for number in numbers
-    )
-    package.writestr(
-        "[Content_Types].xml",
-        '<?xml version="1.0" encoding="UTF-8"?><Types '
-        'xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" '
-        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override '
-        f'PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>{parts}</Types>',
-    )
-    package.writestr(
-        "_rels/.rels",
-        '<?xml version="1.0" encoding="UTF-8"?><Relationships '
-        'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" '
-        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-    )
-    package.writestr(
-        "xl/_rels/workbook.xml.rels",
-        '<?xml version="1.0" encoding="UTF-8"?><Relationships '
-        'xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-        + "".join(
-            f'<Relationship Id="rId{number}" Type="{office}/worksheet" '
-            f'Target="worksheets/sheet{number}.xml"/>'
-            for number in numbers
-        )
-        + "</Relationships>",
-    )
-    package.writestr(
-        "xl/workbook.xml",
-        '<?xml version="1.0" encoding="UTF-8"?><workbook '
-        'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" '
-        f'xmlns:r="{office}"><sheets>'
-        + "".join(
-            f'<sheet name="Sheet{number}" sheetId="{number}" r:id="rId{number}"/>' for number in numbers
-        )
-        + "</sheets></workbook>",
-    )
 
 
 def write_json_lines(path: Path, n_records: int) -> None:

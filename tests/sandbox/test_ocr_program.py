@@ -55,7 +55,7 @@ def test_words_are_those_of_the_program_tesseract(monkeypatch: pytest.MonkeyPatc
     assert words(found.output) == words(read(picture()).output) == TEXT.split()
 
 
-@pytest.mark.parametrize("quarter_turns", [0, 1, 2, 3])
+@pytest.mark.parametrize("quarter_turns", [1, 2])
 def test_orientation_is_that_of_the_program(monkeypatch: pytest.MonkeyPatch, quarter_turns: int) -> None:
     lines = "\n".join(f"The patient of ward {n} was discharged in the afternoon" for n in range(9))
     page = picture(lines, quarter_turns=quarter_turns, size=(1100, 700))

@@ -12,7 +12,7 @@ from phiscan.config import Limits
 from phiscan.hasher import KeyHasher
 from phiscan.pipeline.signature import signature
 from phiscan.sandbox import channel, hashing, programs
-from phiscan.sandbox.service import key_service, program_service
+from phiscan.sandbox.service import Service, key_service, program_service
 from phiscan.store.identity import keyed_hash, keyed_hashes
 from tests.waiting import wait_until
 
@@ -21,23 +21,23 @@ TEXT = "The lungs are clear today and the patient may go home with her daughter 
 
 
 @pytest.fixture
-def hasher(tmp_path: Path) -> Iterator[hashing.RemoteHasher]:
-    service = key_service(lambda: KEY)
-    service.open(str(tmp_path))
-    yield hashing.ask_at(str(tmp_path))
-    service.close()
+def service(tmp_path: Path) -> Iterator[Service]:
+    made = key_service(lambda: KEY)
+    made.open(str(tmp_path))
+    yield made
+    made.close()
 
 
-def test_hashes_from_the_process_that_has_the_key_are_the_same(hasher: hashing.RemoteHasher) -> None:
+@pytest.mark.usefixtures("service")
+def test_hashes_from_the_process_that_has_the_key_are_the_same(tmp_path: Path) -> None:
+    hasher = hashing.ask_at(str(tmp_path))
     values = [("PHONE", "(613) 555-0199"), ("PERSON", "Zoé \ud800"), ("MRN", "")]
     assert keyed_hashes(hasher, values) == [keyed_hash(KEY, kind, value) for kind, value in values]
     assert signature(TEXT, hasher) == signature(TEXT, KEY)
     assert keyed_hashes(hasher, []) == []
 
 
-def test_the_key_stands_in_no_argument_environment_or_file(tmp_path: Path) -> None:
-    service = key_service(lambda: KEY)
-    service.open(str(tmp_path))
+def test_the_key_stands_in_no_argument_environment_or_file(tmp_path: Path, service: Service) -> None:
     process = service._process
     assert process is not None
     hashing.ask_at(str(tmp_path)).seed()
@@ -51,27 +51,22 @@ def test_the_key_stands_in_no_argument_environment_or_file(tmp_path: Path) -> No
     assert process.poll() is not None
 
 
-def test_a_process_that_dies_is_started_again(tmp_path: Path) -> None:
-    service = key_service(lambda: KEY)
-    service.open(str(tmp_path))
+def test_a_process_that_dies_is_started_again(tmp_path: Path, service: Service) -> None:
     first = service._process
     assert first is not None
     first.kill()
     wait_until(lambda: service._process is not first, "another process")
     assert hashing.ask_at(str(tmp_path)).seed() == KeyHasher(KEY).seed()
-    service.close()
 
 
+@pytest.mark.usefixtures("service")
 @pytest.mark.parametrize("question", [b"", b"x", b"i\xff\xff\xff\xff", b"i\x05\x00\x00\x00abc"])
 def test_a_question_that_is_none_ends_the_connection_and_no_other(tmp_path: Path, question: bytes) -> None:
-    service = key_service(lambda: KEY)
-    service.open(str(tmp_path))
     rude = channel.connect(str(tmp_path), channel.KEYS)
     channel.send(rude, question)
     with pytest.raises((EOFError, ConnectionResetError)):
         channel.receive(rude, 1000)
     assert hashing.ask_at(str(tmp_path)).seed() == KeyHasher(KEY).seed()
-    service.close()
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ X86 = Machine(0, 0xC000003E)
 ARM = Machine(1, 0xC00000B7)
 PID = 4711
 PROGRAM, SERVER = Purpose(may_execute=True), Purpose(may_accept=True)
+BOTH = (READING, PROGRAM)
 # Numbers on x86_64 and aarch64, from asm/unistd.h.
 NUMBERS = {
     "read": (0, 63),
@@ -72,102 +73,65 @@ def run(program: list[Instruction], number: int, *arguments: int, architecture: 
             at += if_true if is_true else if_false
 
 
-@pytest.fixture(params=[X86, ARM], ids=["x86_64", "aarch64"])
-def machine(request: pytest.FixtureRequest) -> Machine:
-    found: Machine = request.param
-    return found
+READ_WRITE, OTHERS = os.O_RDWR | os.O_CLOEXEC, (1, 0, 0xFFFFFFFF, PID + 1)
+MEMORY, NEW = resource.RLIMIT_AS, 0x7F00_0000_0000
+OWNING = (fcntl.F_SETOWN, 10, fcntl.F_SETLEASE, fcntl.F_NOTIFY, fcntl.F_SETLK, fcntl.F_ADD_SEALS, 1031, 38)
+MARKING = (0x5412, 0x541C, 0x40086602, 0x40087602, 0x40049409, 0x401C5820)
+# Calls with their arguments, for whom, and what becomes of them.
+CALLS: tuple[tuple[str, tuple[int, ...], Purpose, int], ...] = (
+    # What no reader calls ends a worker, and fails in a program.
+    *((name, (), READING, TRAP) for name in ("ptrace", "chdir", "inotify_add_watch", "mount", "accept4")),
+    *((name, (), PROGRAM, REFUSE) for name in ("ptrace", "inotify_add_watch", "mount")),
+    # What a library may try on a new kernel is not known.
+    *((name, (), who, UNKNOWN) for name in ("clone3", "file_setattr", "io_uring_setup") for who in BOTH),
+    # What libraries try and can do without fails.
+    *((name, (), READING, REFUSE) for name in ("socket", "execve", "memfd_create")),
+    *((name, (), READING, ALLOW) for name in ("read", "mmap")),
+    # Only threads are made.
+    ("clone", (0x00010000 | 0x100,), READING, ALLOW),
+    *(("clone", (0x11,), who, REFUSE) for who in BOTH),
+    # A process signals itself alone.
+    *((name, (PID,), who, ALLOW) for name in ("kill", "tgkill") for who in BOTH),
+    *((name, (other,), who, REFUSE) for name in ("kill", "tgkill") for who in BOTH for other in OTHERS),
+    # Limits are read, and none is set.
+    *(("prlimit64", (whose, MEMORY, 0), READING, ALLOW) for whose in (0, PID)),
+    *(("prlimit64", (0, MEMORY, new), READING, REFUSE) for new in (NEW, 8)),
+    ("prlimit64", (0, resource.RLIMIT_CPU, NEW), READING, REFUSE),
+    ("prlimit64", (PID - 1, MEMORY, 0), READING, REFUSE),
+    ("prlimit64", (PID - 1, resource.RLIMIT_CPU, NEW), READING, REFUSE),
+    # Files are read, and not made.
+    ("openat", (0, 0, READ_WRITE), READING, ALLOW),
+    ("openat", (0, 0, READ_WRITE | os.O_CREAT), READING, REFUSE),
+    ("openat", (0, 0, READ_WRITE | os.O_CREAT), PROGRAM, ALLOW),
+    # A descriptor is not locked, leased or owned; a file is not marked, and nothing typed into a terminal.
+    *(("fcntl", (3, command), READING, REFUSE) for command in OWNING),
+    *(("fcntl", (3, command), READING, ALLOW) for command in (fcntl.F_GETFL, fcntl.F_DUPFD_CLOEXEC)),
+    *(("ioctl", (3, request), READING, REFUSE) for request in MARKING),
+    ("ioctl", (3, 0x5401), READING, ALLOW),
+    # The signal of refused calls and the rights of a process are not changed.
+    ("rt_sigaction", (signal.SIGSYS,), READING, REFUSE),
+    ("rt_sigaction", (signal.SIGINT,), READING, ALLOW),
+    ("prctl", (kernel.PR_SET_DUMPABLE, 1), READING, REFUSE),
+    # More is allowed where it is meant.
+    ("execve", (), PROGRAM, ALLOW),
+    ("accept4", (), SERVER, ALLOW),
+    ("memfd_create", (), Purpose(may_hold_memory=True), ALLOW),
+)
 
 
-def came(machine: Machine, name: str, *arguments: int, purpose: Purpose = READING) -> int:
+@pytest.mark.parametrize("machine", [X86, ARM], ids=["x86_64", "aarch64"])
+@pytest.mark.parametrize(("name", "arguments", "purpose", "expected"), CALLS)
+def test_what_becomes_of_a_call(
+    machine: Machine, name: str, arguments: tuple[int, ...], purpose: Purpose, expected: int
+) -> None:
     program = assemble(machine, PID, purpose)
     number = NUMBERS[name][machine.column]
-    return run(program, number, *arguments, architecture=machine.architecture)
-
-
-@pytest.mark.parametrize("name", ["ptrace", "chdir", "inotify_add_watch", "mount"])
-def test_what_no_reader_calls_ends_a_worker_and_fails_in_a_program(machine: Machine, name: str) -> None:
-    assert came(machine, name) == TRAP
-    if name != "chdir":
-        assert came(machine, name, purpose=PROGRAM) == REFUSE
-
-
-@pytest.mark.parametrize("name", ["clone3", "file_setattr", "io_uring_setup"])
-def test_what_a_library_may_try_on_a_new_kernel_is_not_known(machine: Machine, name: str) -> None:
-    assert came(machine, name) == came(machine, name, purpose=PROGRAM) == UNKNOWN
-
-
-@pytest.mark.parametrize("name", ["socket", "execve", "memfd_create"])
-def test_what_libraries_try_and_can_do_without_fails(machine: Machine, name: str) -> None:
-    assert came(machine, name) == REFUSE
-
-
-def test_reading_memory_and_locks_are_allowed(machine: Machine) -> None:
-    assert came(machine, "read") == came(machine, "mmap") == ALLOW
+    assert run(program, number, *arguments, architecture=machine.architecture) == expected
 
 
 def test_another_architecture_is_killed_and_the_x32_calls_are_refused() -> None:
     assert run(assemble(X86, PID), 0, architecture=0x40000003) == KILL
     assert run(assemble(X86, PID), 0x40000000 | 59) == REFUSE
-
-
-def test_only_threads_are_made(machine: Machine) -> None:
-    assert came(machine, "clone", 0x00010000 | 0x100) == ALLOW
-    assert came(machine, "clone", 0x11) == REFUSE
-
-
-@pytest.mark.parametrize("name", ["kill", "tgkill"])
-@pytest.mark.parametrize("purpose", [READING, PROGRAM])
-def test_a_process_signals_itself_alone(machine: Machine, name: str, purpose: Purpose) -> None:
-    assert came(machine, name, PID, purpose=purpose) == ALLOW
-    for other in (1, 0, 0xFFFFFFFF, PID + 1):
-        assert came(machine, name, other, purpose=purpose) == REFUSE
-
-
-def test_limits_are_read_and_none_is_set(machine: Machine) -> None:
-    memory, new = resource.RLIMIT_AS, 0x7F00_0000_0000
-    assert came(machine, "prlimit64", 0, memory, 0) == came(machine, "prlimit64", PID, memory, 0) == ALLOW
-    assert came(machine, "prlimit64", 0, resource.RLIMIT_CPU, new) == REFUSE
-    assert came(machine, "prlimit64", 0, memory, new) == came(machine, "prlimit64", 0, memory, 8) == REFUSE
-    assert came(machine, "prlimit64", PID - 1, memory, 0) == REFUSE
-    assert came(machine, "prlimit64", PID - 1, resource.RLIMIT_CPU, new) == REFUSE
-
-
-def test_files_are_read_and_not_made(machine: Machine) -> None:
-    flags = os.O_RDWR | os.O_CLOEXEC
-    assert came(machine, "openat", 0, 0, flags) == ALLOW
-    assert came(machine, "openat", 0, 0, flags | os.O_CREAT) == REFUSE
-    assert came(machine, "openat", 0, 0, flags | os.O_CREAT, purpose=PROGRAM) == ALLOW
-
-
-@pytest.mark.parametrize(
-    "command",
-    [fcntl.F_SETOWN, 10, fcntl.F_SETLEASE, fcntl.F_NOTIFY, fcntl.F_SETLK, fcntl.F_ADD_SEALS, 1031, 38],
-)
-def test_a_descriptor_is_not_locked_leased_or_owned(machine: Machine, command: int) -> None:
-    assert came(machine, "fcntl", 3, command) == REFUSE
-    assert (
-        came(machine, "fcntl", 3, fcntl.F_GETFL) == came(machine, "fcntl", 3, fcntl.F_DUPFD_CLOEXEC) == ALLOW
-    )
-
-
-@pytest.mark.parametrize("request_", [0x5412, 0x541C, 0x40086602, 0x40087602, 0x40049409, 0x401C5820])
-def test_a_file_is_not_marked_and_nothing_typed_into_a_terminal(machine: Machine, request_: int) -> None:
-    assert came(machine, "ioctl", 3, request_) == REFUSE
-    assert came(machine, "ioctl", 3, 0x5401) == ALLOW
-
-
-def test_the_signal_of_refused_calls_and_the_rights_of_a_process_are_not_changed(machine: Machine) -> None:
-    assert came(machine, "rt_sigaction", signal.SIGSYS) == REFUSE
-    assert came(machine, "rt_sigaction", signal.SIGINT) == ALLOW
-    assert came(machine, "prctl", kernel.PR_SET_DUMPABLE, 1) == REFUSE
-
-
-def test_more_is_allowed_where_it_is_meant(machine: Machine) -> None:
-    assert came(machine, "execve", purpose=PROGRAM) == ALLOW
-    assert came(machine, "clone", 0x11, purpose=PROGRAM) == REFUSE
-    assert came(machine, "accept4", purpose=SERVER) == ALLOW
-    assert came(machine, "accept4") == TRAP
-    assert came(machine, "memfd_create", purpose=Purpose(may_hold_memory=True)) == ALLOW
 
 
 def test_the_kernel_ends_the_process_whose_call_is_not_known_and_says_its_number() -> None:
