@@ -1,7 +1,7 @@
 """A review database filled with made-up results, as a scan and reviewers would have left it."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -65,6 +65,9 @@ class Made:
     database: Database
     scan: int
     results: tuple[FileResult, ...]
+
+
+Fill = Callable[..., Made]
 
 
 def source(path: str | bytes, root: bytes = b"/srv/share", number: int = 1) -> SourceFile:

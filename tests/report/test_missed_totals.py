@@ -1,6 +1,6 @@
 """The totals beside the log-linear models: each from the metrics, null with its reason where undefined."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -12,9 +12,8 @@ from phiscan.model import Referral, Verdict
 from phiscan.report.data.estimates import Capture, Estimate
 from phiscan.report.gather import gather
 from phiscan.review.store import Store
-from tests.report.synthetic import NOW, Made, screened
+from tests.report.synthetic import NOW, Fill, Made, screened
 
-Fill = Callable[..., Made]
 # Confirmed files by history, and what is read as text and as PDF.
 COUNTS = {
     (1, 1, 1): (9, 6),

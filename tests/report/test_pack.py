@@ -19,10 +19,8 @@ from phiscan.report.pack import pack, write_pack
 from phiscan.review.store import Store
 from tests.docs.generated import report_schema
 from tests.report.page import json_numbers, parsed, shown_numbers, visible_text
-from tests.report.synthetic import NOW, Made, decide_referred, failed, fill, screened, share, source
+from tests.report.synthetic import NOW, Fill, Made, decide_referred, failed, fill, screened, share, source
 from tests.review.samples import members
-
-Fill = Callable[..., Made]
 
 
 def pack_of(made: Made, **options: Any) -> dict[str, str]:

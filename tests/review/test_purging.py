@@ -11,7 +11,6 @@ from phiscan.model import Verdict
 from phiscan.review import retention
 from phiscan.review.accounts.sign_in import SignedIn
 from phiscan.review.accounts.users import Role
-from phiscan.review.records import scans
 from phiscan.review.retention import DAYS_PER_YEAR, Certificate, Retention
 from phiscan.review.store import Store
 from phiscan.store.portable_rows import sums_of
@@ -21,7 +20,6 @@ from phiscan.store.tables import (
     examination,
     file,
     finding,
-    metadata,
     scan_totals,
     sighting,
 )
@@ -313,10 +311,3 @@ def test_old_scans_are_forgotten_when_nothing_is_left_of_them(store: Store) -> N
 def test_refuses_to_purge_for_nobody(store: Store) -> None:
     with pytest.raises(InputError, match="by: expected a name"):
         retention.run(store._database, Retention(), by=" ", now=NOW, dry_run=True)
-
-
-def test_every_table_is_ordered_for_removal(store: Store) -> None:
-    names = [table.name for table in metadata.sorted_tables]
-    assert names.index("file") < names.index("decision") < names.index("second_review")
-    with store._database.read() as connection:
-        assert scans.scans(connection) == []

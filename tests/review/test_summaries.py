@@ -1,11 +1,7 @@
 """The numbers of a scan, and the files behind them."""
 
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
-
-from phiscan.errors import StoreError
 from phiscan.model import FailReason, Outcome, UnreadPart
 from phiscan.review.store import ScanSummary, Store
 from tests.review.results import SHARE, VERSIONS, clear, failed, later, referred, scan
@@ -108,13 +104,6 @@ def test_an_empty_share_has_numbers_too(store: Store) -> None:
     assert store.summary().crawled == 0
     assert store.summary().people_at_risk == 0
     assert list(store.rows()) == []
-
-
-def test_says_when_there_is_no_scan(store: Store, database: Path) -> None:
-    with pytest.raises(StoreError, match="the database holds no scan yet"):
-        store.summary()
-    assert store.queue() == []
-    assert database.exists()
 
 
 def test_the_json_has_the_fields_of_the_contract(store: Store) -> None:

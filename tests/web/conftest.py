@@ -63,6 +63,9 @@ class Browser:
         return self
 
 
+Visit = Callable[[str], Browser]
+
+
 class NoShare(Rereader):
     """Says of every file that it is gone, without a process: no file of these tests is there."""
 
@@ -134,7 +137,7 @@ def app(made_app: FastAPI, store: Store, clock: Clock) -> FastAPI:
 
 
 @pytest.fixture
-def browser(app: FastAPI) -> Callable[[str], Browser]:
+def browser(app: FastAPI) -> Visit:
     """Return what signs somebody in; "" = nobody."""
 
     def make(name: str = "") -> Browser:

@@ -7,7 +7,7 @@ import re
 import socket
 import socketserver
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -29,9 +29,8 @@ from tests.cli.program import invoke
 from tests.monitoring.test_notices import _MailServer
 from tests.review.results import NOW, later, referred, scan, url_of
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, PASSWORD, Browser
+from tests.web.conftest import OWN, PASSWORD, Visit
 
-Visit = Callable[[str], Browser]
 NAMES = ("Ward/open.txt", "Ward/gone.txt", "Lab/x/closed.txt", "Lab/other.txt", "top.txt")
 
 
