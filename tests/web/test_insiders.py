@@ -1,6 +1,7 @@
 """What somebody with an account would try: other numbers, blind items, disagreements, odd texts."""
 
 from datetime import timedelta
+from itertools import product
 from urllib.parse import quote
 
 import pytest
@@ -114,14 +115,11 @@ def test_no_filter_breaks_the_list_or_is_repeated(browser: Visit) -> None:
     visitor = browser("lead").client
     for text in map(quote, ODD):
         single = [f"{field}={text}" for field in (*ANY_TEXT, *OTHERS)]
-        whole = "&".join(f"{field}={text}" for field in ANY_TEXT)
-        pages = [f"/queue?{one}" for one in (whole, *single[len(ANY_TEXT) :])]
-        for address in (
-            *pages,
-            *(f"{path}?{one}" for path in ("/queue/next", "/api/v1/queue") for one in single),
-        ):
-            answer = visitor.get(address)
-            assert answer.status_code in {200, 303, 400}, address[:60]
+        whole = "&".join(single[: len(ANY_TEXT)])
+        pages = product(["/queue"], [whole, *single[len(ANY_TEXT) :]])
+        for path, query in (*pages, *product(["/queue/next", "/api/v1/queue"], single)):
+            answer = visitor.get(f"{path}?{query}")
+            assert answer.status_code in {200, 303, 400}, (path, query[:40])
             assert "x" * 1000 not in answer.text
 
 
