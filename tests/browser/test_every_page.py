@@ -18,28 +18,14 @@ from phiscan.review.store import Store
 from phiscan.web.app import ROUTES
 from tests.browser.conftest import PASSWORD, Seat, Server, Sit
 from tests.browser.share import HOSTILE_NAME, SURNAME
+from tests.web.test_language import NO_PAGE as NOT_HTML
 
 pytestmark = pytest.mark.slow
 
 STANDARD = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# Not pages: files, redirects, what the identity provider sends back to, downloads.
-NO_PAGE = {
-    "/",
-    "/healthz",
-    "/static/{digest}/{name}",
-    "/api/v1/openapi.json",
-    "/queue/next",
-    "/items/{file_id}/next",
-    "/items/{file_id}/previous",
+NO_PAGE = NOT_HTML | {
     "/items/{file_id}/passages",  # part of the item's page
-    "/items/{file_id}/reveal",  # the form's answer is looked at instead
-    "/reports/{name}",
-    "/incidents/register/{kind}",
-    "/trend/{kind}",
-    "/incidents/{number}/forms/{form_id}/{kind}",
     "/sign-in/code",  # asked for after a password; looked at in a test of its own
-    "/sign-in/provider",
-    "/sign-in/provider/callback",
 }
 
 

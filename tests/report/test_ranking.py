@@ -8,6 +8,7 @@ from phiscan.metrics.ranking import (
     auc_roc,
     average_precision,
     interpolated_median,
+    logit_interval,
     lower_trapezoid,
     minimum_aucpr,
     minimum_average_precision,
@@ -46,6 +47,7 @@ def test_takes_every_area_from_the_metrics(filled: Fill) -> None:
     found = {e.name.rpartition(", ")[2]: e for e in ranking_of(ordered(filled)).estimates}
     ranking = rank(SCORES, LABELS)
     assert found["Average precision"].value == average_precision(ranking)
+    assert found["Average precision"].ci95 == logit_interval(average_precision(ranking), 3).ends
     assert found["lower trapezoid"].value == lower_trapezoid(ranking)
     assert found["interpolated median"].value == interpolated_median(ranking)
     assert found["Area under the ROC curve"].value == auc_roc(ranking) == pytest.approx(7 / 9)

@@ -129,7 +129,7 @@ def test_a_wrong_filter_is_refused_by_name(browser: Visit) -> None:
             answer = visitor.get(f"/api/v1/{path}?{one}")
             assert answer.status_code == 400, one
             assert one.partition("=")[0] in answer.json()["detail"]
-    assert visitor.get("/api/v1/queue?limit=0").status_code == 422
+    assert visitor.get("/api/v1/queue?limit=0").status_code in {400, 422}
 
 
 def test_corrects_a_span(browser: Visit) -> None:

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from phiscan.config import config_of
 from phiscan.errors import ConfigError, ConflictError, InputError
 from phiscan.language import using
-from phiscan.model import FileResult, ReaderCount, Verdict
+from phiscan.model import ReaderCount, Verdict
 from phiscan.report.incidents import FIELDS
 from phiscan.report.regulators import Organization, jurisdictions, read_organization, running
 from phiscan.review.accounts.users import Role
@@ -23,24 +23,17 @@ from phiscan.review.records.openings import add_openings, cover, minute_of
 from phiscan.review.records.reader_counts import store_counts
 from phiscan.review.store import Store
 from phiscan.store.tables import file
-from tests.review.results import NOW, later, referred, scan
+from tests.review.results import NOW, later, readable, scan
 from tests.web.conftest import OWN, PASSWORD, Visit
 
-WIDE = 0o100644
 NAMES = ("open.txt", "gone.txt", "closed.txt", "edited.txt", "other.txt")
 HOSPITAL = Organization("General Hospital", "A. Officer, 555-0100", ("ontario", "quebec"))
-
-
-def readable(name: str, mode: int, content: str = "") -> FileResult:
-    result = referred(name, root=b"/wide", content=content or f"hash of {name}")
-    source = replace(result.source, mode=mode, ctime_ns=mode, owner="jroe")
-    return replace(result, source=source, n_people=7, people_interval=(5, 9))
 
 
 @pytest.fixture
 def confirmed(store: Store) -> dict[str, int]:
     """Scan files that everyone may read beside the first scan's, confirm them, and return their numbers."""
-    scan(store, [readable(name, WIDE) for name in NAMES], root=b"/wide", minutes=2)
+    scan(store, [readable(name) for name in NAMES], root=b"/wide", minutes=2)
     numbers = {name: store.find(name) for name in NAMES}
     for name, number in numbers.items():
         verdict = Verdict.NOT_PHI if name == "other.txt" else Verdict.PHI
@@ -75,7 +68,7 @@ def test_a_verdict_opens_a_task_and_the_next_scan_closes_it(store: Store, confir
     assert set(states(store, 6 + 24 * 60).values()) == {TaskState.OVERDUE}
     proof = scan(
         store,
-        [readable("closed.txt", 0o100600), readable("edited.txt", WIDE, "another content")],
+        [readable("closed.txt", 0o100600), readable("edited.txt", content="another content")],
         unchanged=["open.txt", "other.txt"],
         root=b"/wide",
         minutes=10,
@@ -264,7 +257,7 @@ def test_the_day_of_discovery_stays_when_files_move_or_are_decided_again(
     shown = 'Discovered</dt><dd><time datetime="2026-11-20T08:35:00+00:00"'  # the first verdict
     client = browser("lead").client
     assert shown in client.get(f"/incidents/{number}").text
-    moved = [replace(readable(name, WIDE), source=readable(f"x/{name}", WIDE).source) for name in NAMES]
+    moved = [replace(readable(name), source=readable(f"x/{name}").source) for name in NAMES]
     scan(store, moved, root=b"/wide", minutes=10)
     assert shown in client.get(f"/incidents/{number}").text
     place = store.find("x/gone.txt")
@@ -354,7 +347,7 @@ def test_an_incident_without_files_is_listed_and_registered(
 
 def test_more_than_a_thousand_files_are_chosen_at_once(browser: Visit, store: Store) -> None:
     names = [f"f{one:04}.txt" for one in range(1, 1_103)]
-    scan(store, [readable(name, WIDE) for name in names], root=b"/many", minutes=2)
+    scan(store, [readable(name) for name in names], root=b"/many", minutes=2)
     first = store.find(names[0])
     files = list(range(first, first + len(names)))
     client = browser("reviewer").client
