@@ -45,13 +45,6 @@ def test_filters_by_sensitivity_label_except_what_is_reviewed_blind(store: Store
     assert store.desk.size(WorkFilter(label=label[1]), viewer="ada", now=NOW) == 0
 
 
-def test_finds_by_relative_path_absolute_path_and_number(store: Store) -> None:
-    scan(store)
-    number = store.find("c/referral.txt")
-    assert store.find("/share/c/referral.txt") == number
-    assert store.find(str(number)) == number
-
-
 def test_finds_a_name_that_is_not_text_by_its_bytes_and_by_its_display(store: Store) -> None:
     odd = referred("x")
     scan(store, [replace(odd, source=replace(odd.source, path=b"caf\xe9.txt"))])

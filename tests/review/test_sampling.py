@@ -8,7 +8,6 @@ import pytest
 from phiscan.errors import InputError
 from phiscan.metrics.remaining import remaining
 from phiscan.model import Verdict
-from phiscan.review.decisions.verdicts import UnopenedError
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkState
 from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, share
@@ -89,31 +88,6 @@ def test_what_awaits_a_second_verdict_or_a_lead_is_not_final(desk: Store) -> Non
     counts = desk.desk.left()
     assert (counts.undecided, counts.listed.open, counts.listed.found, counts.disputes) == (39, 40, 0, 1)
     assert "Two reviewers disagree about 1 file" in remaining(counts).why
-
-
-def test_a_blind_file_is_opened_or_judged_by_its_name(desk: Store) -> None:
-    desk.desk.draw_sample(n_queued=3, n_unreferred=3, by="lead", now=NOW)
-    in_list, in_rest = (members(desk.database, referred=kind)[0] for kind in (True, False))
-    with pytest.raises(UnopenedError, match="you have not opened it"):
-        desk.desk.decide(in_list, Verdict.NOT_PHI, reviewer="ana", now=later(1))
-    with pytest.raises(UnopenedError):
-        desk.desk.decide_all([(in_rest, Verdict.NOT_PHI)], reviewer="ana", now=later(1))
-    desk.desk.reveal(in_list, purpose="To decide whether it is PHI", by="bob", now=later(1))
-    with pytest.raises(UnopenedError):
-        desk.desk.decide(in_list, Verdict.NOT_PHI, reviewer="ana", now=later(1))  # another person opened it
-    desk.desk.decide(in_list, Verdict.PHI, reviewer="ana", now=later(2), by_name=True)
-    counts = desk.desk.left()
-    assert (counts.by_name, counts.listed.open, counts.listed.found, counts.listed.reviewed) == (1, 40, 0, 0)
-    assert line(desk, in_list).blind
-    assert in_list not in listed(desk)
-    desk.desk.decide(in_list, Verdict.PHI, reviewer="bob", now=later(3), override=True)
-    counts = desk.desk.left()
-    assert (counts.by_name, counts.listed.open, counts.listed.found, counts.listed.reviewed) == (0, 39, 1, 1)
-    shown = line(desk, in_list)
-    assert (shown.blind, shown.new, shown.n_people) == (False, False, 1 + (in_list - 1) % 5)
-    assert desk.desk.decide_all([(in_rest, Verdict.NOT_PHI)], reviewer="ana", now=later(4), opened=True) == 1
-    assert desk.desk.left().rest.verdicts == (False, None, None)
-    assert (desk.verify_audit().ok, agrees_with_the_truth(desk)) == (True, True)
 
 
 def test_weights_are_population_over_reviewed_beginning(desk: Store) -> None:

@@ -243,13 +243,6 @@ def test_near_duplicates_share_one_lot(store: Store) -> None:
     assert 3 <= sum(held[::2]) <= 27  # 15 expected; outside once in 100,000 keys
 
 
-def test_without_a_policy_nothing_is_drawn(store: Store) -> None:
-    number = scanned(store, 1)[0]
-    store.desk.decide(number, Verdict.PHI, reviewer="ana", now=NOW)
-    assert store.desk.second_review_counts().drawn == 0
-    assert store.desk.policy().set_at is None
-
-
 def test_the_policy_is_kept_with_its_history(store: Store) -> None:
     desk = store.desk
     desk.set_policy(second_review=0.1, hide_limit=5, by="eve", now=NOW)

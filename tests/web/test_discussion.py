@@ -1,12 +1,14 @@
 """Comments, mentions and tags at the desk; several items of the list at once, taken back as a whole."""
 
 import re
+from dataclasses import replace
 
 from phiscan.model import Verdict
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkFilter, WorkState
 from phiscan.review.worklist.reading import UNDECIDED
 from tests.review.desk import scanned
+from tests.review.results import referred, scan
 from tests.web.clock import Clock
 from tests.web.conftest import OWN, Browser, Visit
 
@@ -110,6 +112,17 @@ def test_a_verdict_and_an_assignment_of_the_chosen_are_one_act(
     assert "it was changed since" in send(seat, form.pop("action"), **form)
     other = browser("reviewer").client.post("/queue/undo", data=form, headers=OWN)
     assert other.headers["location"].endswith("said=not_taken_back")
+
+
+def test_a_group_is_decided_but_for_what_is_not_ticked(browser: Visit, store: Store, clock: Clock) -> None:
+    names = [f"copy {number}.txt" for number in range(3)]
+    scan(store, [replace(referred(name), signature=b"\1" * 256) for name in names], minutes=2)
+    copies = [store.find(name) for name in names]
+    group = store.desk.item(copies[0], viewer="reviewer", now=clock()).group_id
+    form = {"verdict": "not_phi", "file": copies[1:], "token": "once"}
+    page = browser("reviewer").client.post(f"/groups/{group}/decide", data=form, headers=OWN)
+    assert "2 files are recorded as not PHI." in page.text
+    assert [store.item(number).verdict for number in copies] == [None, Verdict.NOT_PHI, Verdict.NOT_PHI]
 
 
 def test_a_blind_item_has_no_discussion(browser: Visit, store: Store, clock: Clock) -> None:
