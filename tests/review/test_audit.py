@@ -15,7 +15,7 @@ from phiscan.review.audit import log as audit
 from phiscan.review.store import Store
 from phiscan.store.database import parse
 from tests.postgresql import Server
-from tests.review.results import NOW, failed, later, scan
+from tests.review.results import NOW, failed, later, scan, url_of
 
 FORGED = (
     "INSERT INTO decision SELECT 9, file_id, examination_id, content_hash, 'phi', reviewer, reason, note, "
@@ -129,9 +129,9 @@ def test_an_empty_log_is_whole(store: Store) -> None:
     ],
 )
 def test_verification_names_the_first_entry_that_does_not_hold(
-    decided: Store, url: str, statement: str, first_bad: int, problem: str
+    decided: Store, database: Path, statement: str, first_bad: int, problem: str
 ) -> None:
-    tamper(url, statement)
+    tamper(url_of(database), statement)
     check = decided.verify_audit()
     assert (check.ok, check.first_bad) == (False, first_bad)
     assert problem in check.problem

@@ -96,7 +96,7 @@ def test_every_route_lets_in_whom_its_permission_says_and_nobody_else(
     assert store.verify_audit().ok
 
 
-@pytest.mark.parametrize("role", Role, ids=lambda role: role.value)
+@pytest.mark.parametrize("role", [Role.READER, Role.LEAD, Role.ADMIN], ids=lambda role: role.value)
 def test_a_token_carries_the_rights_of_its_person_in_the_api_and_none_elsewhere(
     role: Role, app: FastAPI, store: Store, clock: Callable[[], object]
 ) -> None:
