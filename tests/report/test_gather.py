@@ -1,5 +1,4 @@
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -15,7 +14,19 @@ from phiscan.report.data.report import ReportData
 from phiscan.report.gather import gather
 from phiscan.report.rendering.html import render
 from phiscan.review.store import Store
-from tests.report.synthetic import NOW, Fill, Made, decide_referred, failed, fill, screened, share, skipped
+from tests.report.synthetic import (
+    NOW,
+    Fill,
+    Made,
+    captured,
+    decide_referred,
+    failed,
+    fill,
+    marked,
+    screened,
+    share,
+    skipped,
+)
 from tests.review.samples import members
 
 
@@ -212,35 +223,20 @@ def test_the_sample_is_the_desks(filled: Fill) -> None:
     assert data_of(made).remaining.missed_in_rest.upper < known.missed_in_rest.upper
 
 
-def confirmed_by(filled: Fill, kinds: Sequence[tuple[bool, bool, bool]]) -> ReportData:
-    """Report confirmed PHI files that these detectors marked."""
-    results = [
-        replace(
-            screened(f"{number}.txt", Referral.REFERRED, number=number),
-            detectors=tuple(zip(("patterns", "names", "text"), said, strict=True)),
-        )
-        for number, said in enumerate(kinds)
-    ]
-    made = filled(results)
-    decide(made, {f"{number}.txt": Verdict.PHI for number in range(len(kinds))})
-    return data_of(made)
-
-
 def test_distrusts_a_model_that_known_misses_contradict(filled: Fill) -> None:
     kinds = [(True, True, True)] * 30 + [(True, True, False)] * 5 + [(False, True, True)] * 5
     kinds += [(True, False, False)] * 2 + [(False, False, True)] * 2 + [(False, False, False)] * 20
-    data = confirmed_by(filled, kinds)
-    assert data.capture.outside == 20
-    assert data.capture.counts["111"] == 30
-    assert data.capture.models is not None
-    assert data.capture.models.averaged is not None
-    assert data.capture.models.averaged.missed < 20
-    assert any("not to be used" in warning for warning in data.capture.warnings)
+    capture = captured(filled, marked(kinds))
+    assert (capture.outside, capture.counts["111"]) == (20, 30)
+    assert capture.models is not None
+    assert capture.models.averaged is not None
+    assert capture.models.averaged.missed < 20
+    assert any("not to be used" in warning for warning in capture.warnings)
 
 
 def test_warns_of_detectors_that_depend_on_each_other(filled: Fill) -> None:
     kinds = [(True, True, True)] * 40 + [(False, False, True)] * 40 + [(True, True, False)] * 9
-    capture = confirmed_by(filled, kinds).capture
+    capture = captured(filled, marked(kinds))
     found = {(pair.first, pair.second): pair for pair in capture.pairs}
     assert found["patterns", "names"].compared == 80
     assert found["patterns", "names"].dependence == pytest.approx(math.log(2))
