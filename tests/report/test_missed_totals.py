@@ -30,10 +30,8 @@ def confirmed(filled: Fill, formats: Sequence[str] = ("text/plain", "application
         for media_type, size in zip(formats, sizes, strict=True)
         for _ in range(size)
     ]
-    results = marked(history for history, _media_type in kinds)
-    return captured(
-        filled, [replace(one, media_type=kind[1]) for one, kind in zip(results, kinds, strict=True)]
-    )
+    results = zip(marked(history for history, _ in kinds), kinds, strict=True)
+    return captured(filled, [replace(one, media_type=media_type) for one, (_, media_type) in results])
 
 
 def named(found: Sequence[Estimate], part: str) -> Estimate:
