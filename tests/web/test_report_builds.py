@@ -32,6 +32,13 @@ def served(app: FastAPI, tmp_path: Path) -> Desk:
     return desk
 
 
+def got(reports: LiveReports, requested: ReportRequest) -> tuple[str, str]:
+    """Return what is wrong with a report, and the report."""
+    found = reports.get(requested, wait_s=120)
+    assert found is not None
+    return found.problem, found.html
+
+
 def test_the_page_shows_the_numbers_of_the_pack(served: Desk, store: Store, browser: Visit) -> None:
     answer = browser("lead").client.get("/reports/scan/1")
     assert answer.status_code == 200
@@ -59,26 +66,21 @@ def test_a_report_is_made_anew_after_a_minute_or_on_demand(
     reports, first = LiveReports(), ReportRequest("sqlite:///secret.db", 1, NOW)
     assert "secret" not in repr(first)
 
-    def html(requested: ReportRequest) -> str:
-        found = reports.get(requested)
-        assert found is not None
-        return found.html
-
-    assert html(first) == html(first) == "report 1"
-    assert html(replace(first, scan_id=2)) == "report 2"
-    assert html(replace(first, now=NOW + MAX_AGE - timedelta(seconds=1))) == "report 1"
-    assert html(replace(first, now=NOW + MAX_AGE)) == "report 3"
+    later = NOW + MAX_AGE
+    assert got(reports, first) == got(reports, first) == ("", "report 1")
+    assert got(reports, replace(first, scan_id=2)) == ("", "report 2")
+    assert got(reports, replace(first, now=later - timedelta(seconds=1))) == ("", "report 1")
+    assert got(reports, replace(first, now=later)) == ("", "report 3")
     reports.clear()
-    assert html(replace(first, now=NOW + MAX_AGE)) == "report 4"
+    assert got(reports, replace(first, now=later)) == ("", "report 4")
 
 
 @pytest.mark.usefixtures("report_here")
 def test_a_report_that_cannot_be_made_says_why(tmp_path: Path) -> None:
     missing = ReportRequest(url_of(tmp_path / "none.db"), 1, NOW)
-    found = LiveReports().get(missing, wait_s=120)
-    assert found is not None
-    assert "no such database" in found.problem
-    assert not found.html
+    problem, html = got(LiveReports(), missing)
+    assert "no such database" in problem
+    assert not html
 
 
 def test_a_desk_has_the_styles_of_the_report(browser: Visit) -> None:
@@ -127,10 +129,6 @@ def test_a_report_whose_process_did_not_start_can_be_asked_for_again(
 
     reports, requested = LiveReports(), ReportRequest("sqlite://", 1, NOW)
     monkeypatch.setattr(report_builds, "build", fail)
-    found = reports.get(requested)
-    assert found is not None
-    assert "RuntimeError" in found.problem
+    assert "RuntimeError" in got(reports, requested)[0]
     monkeypatch.setattr(report_builds, "build", lambda _make, _wanted: ("", "report"))
-    found = reports.get(requested)
-    assert found is not None
-    assert found.html == "report"
+    assert got(reports, requested) == ("", "report")
