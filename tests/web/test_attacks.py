@@ -225,18 +225,18 @@ def test_guessing_rests_the_account_then_locks_it_until_a_lead_unlocks(
     assert _try(app, "reader", PASSWORD) == 303  # it wakes by itself
     for _ in range(4):
         for _ in range(5):
-            assert _try(app, "reader", "wrong") == 401
-        assert _try(app, "reader", PASSWORD, "198.51.100.8") == 401  # it rests
+            assert _try(app, "reviewer", "wrong") == 401
+        assert _try(app, "reviewer", PASSWORD, "198.51.100.8") == 401  # it rests
         clock.turn(minutes=16)
-    reader = store.users.named("reader")
-    assert reader.locked is not None
-    assert _try(app, "reader", PASSWORD, "198.51.100.8") == 401
+    reviewer = store.users.named("reviewer")
+    assert reviewer.locked is not None
+    assert _try(app, "reviewer", PASSWORD, "198.51.100.8") == 401
     lead = browser("lead").client  # nobody else's is
-    assert "reader" in lead.get("/locked").text
-    answer = lead.post(f"/users/{reader.id}/unlock", headers=OWN)
+    assert "reviewer" in lead.get("/locked").text
+    answer = lead.post(f"/users/{reviewer.id}/unlock", headers=OWN)
     assert (answer.status_code, answer.headers["location"]) == (303, "/locked")
     assert "No account is locked" in lead.get("/locked").text
-    assert _try(app, "reader", PASSWORD, "198.51.100.8") == 303
+    assert _try(app, "reviewer", PASSWORD, "198.51.100.8") == 303
     actions = [entry.action for entry in store.users.log(limit=1000).entries]
     assert actions.count("user_lock") == 1
     assert actions.count("sign_in_failed") >= 24

@@ -346,7 +346,7 @@ def test_an_incident_without_files_is_listed_and_registered(
 
 
 def test_more_than_a_thousand_files_are_chosen_at_once(browser: Visit, store: Store) -> None:
-    names = [f"f{one:04}.txt" for one in range(1, 1_103)]
+    names = [f"f{one:04}.txt" for one in range(1, 1_003)]
     scan(store, [readable(name) for name in names], root=b"/many", minutes=2)
     first = store.find(names[0])
     files = list(range(first, first + len(names)))
@@ -356,9 +356,9 @@ def test_more_than_a_thousand_files_are_chosen_at_once(browser: Visit, store: St
     answer = client.post("/incidents", data={"file": files, "title": "Share"}, headers=OWN)
     assert answer.headers["location"] == "/incidents/1"
     assert client.get("/incidents/1").status_code == 200
-    given = {"file": files[:1_050]}
+    given = {"file": files[:1_001]}
     assert client.post("/incidents/1", data=given, headers=OWN).status_code == 303
-    assert len(store.desk.incident(1).files) == 52
+    assert len(store.desk.incident(1).files) == 1
 
 
 @pytest.mark.parametrize(
