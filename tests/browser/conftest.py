@@ -15,14 +15,13 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
-from pwdlib import PasswordHash
-from pwdlib.hashers.argon2 import Argon2Hasher
 
 from phiscan.review.accounts import passwords
 from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
 from tests.browser.share import make_share
 from tests.needs import needs
+from tests.review.conftest import QUICK
 
 PASSWORD = "correct horse battery"
 PEOPLE = {
@@ -104,9 +103,8 @@ def scanned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environ = {**os.environ, "PHISCAN_HOME": str(home), "PYTHONPATH": str(Path.cwd())}
     for arguments in (["init", str(home)], ["scan", str(share), "--exit-zero"]):
         subprocess.run([sys.executable, "-m", "phiscan", *arguments], env=environ, cwd=folder, check=True)
-    quick = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
     with pytest.MonkeyPatch.context() as patch, Store.open(f"sqlite:///{home / 'phiscan.db'}") as store:
-        patch.setattr(passwords, "_HASHER", quick)
+        patch.setattr(passwords, "_HASHER", QUICK)
         now = datetime.now(UTC)
         for name, role in PEOPLE.items():
             store.users.add(name=name, role=role, password=PASSWORD, by="test", now=now)

@@ -147,12 +147,3 @@ def test_a_missed_word_is_marked_by_a_press_and_a_digit(server: Server, sit: Sit
     first = page.evaluate("() => document.getSelection().toString()")
     assert first == page.locator(".reading mark[data-position]").first.inner_text()
     assert seat.complaints == []
-
-
-def test_without_a_script_a_finding_leads_to_its_form(server: Server, sit: Sit) -> None:
-    number = the_letter(server)
-    seat = sit("Ann", java_script_enabled=False)
-    page = seat.go(f"/items/{number}?prose=1")
-    assert "finding=" in seat.click(".passage a.pill >> nth=0")
-    assert page.locator("#finding button[value=right]").is_visible()
-    assert not page.locator("#corrector").is_visible()

@@ -346,26 +346,6 @@ def test_without_a_script(server: Server, sit: Sit) -> None:
     assert ann.complaints == []
 
 
-def test_near_duplicates_are_decided_once(server: Server, sit: Sit) -> None:
-    ann = sit("Ann")
-    with server.store() as store:
-        number = next(item.file_id for item in store.queue() if item.path.endswith("copy 1.txt"))
-    page = ann.go(f"/items/{number}")
-    ann.click("text=Decide the group")
-    boxes = page.locator("input[name=file]:not([disabled])")
-    n_files = boxes.count()
-    assert n_files >= 3
-    boxes.nth(0).uncheck()
-    excepted = int(boxes.nth(0).get_attribute("value") or 0)
-    ann.press("n")
-    assert f"{n_files - 1} files are recorded as not PHI." in ann.said()
-    decided = standing(server)
-    assert excepted not in decided
-    assert len(decided) == n_files - 1
-    assert set(decided.values()) == {"not_phi"}
-    assert ann.complaints == []
-
-
 def is_reason_of(page: Page) -> bool:
     """Tell whether nothing is wider than the phone: else a browser would zoom out."""
     return bool(page.evaluate("() => window.innerWidth") == PHONE_WIDTH)

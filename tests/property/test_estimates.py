@@ -26,7 +26,7 @@ from phiscan.metrics.elusion import (
 from phiscan.metrics.independence import mutual_information
 from phiscan.metrics.intervals import binomial_lower, binomial_upper, clopper_pearson
 from phiscan.metrics.screening import relative, tdp_frp
-from phiscan.metrics.verification import Verified, begg_greenes, rogan_gladen
+from phiscan.metrics.verification import Verified, begg_greenes
 
 COUNT = st.integers(0, 10**9)
 SMALL = st.integers(0, 40)
@@ -258,18 +258,6 @@ def test_corrects_nothing_when_everything_was_verified(a: int, b: int, c: int, d
         assert naive == pytest.approx(corrected) if naive is not None else corrected is None
     if found.missed is not None:
         assert found.missed == c
-
-
-@given(st.integers(1, 10**9), st.floats(0, 1), st.floats(0, 1), st.data())
-def test_keeps_prevalence_in_bounds(
-    sample: int, sensitivity: float, specificity: float, data: st.DataObject
-) -> None:
-    found = data.draw(st.integers(0, sample))
-    result = rogan_gladen(found, sample, sensitivity, specificity)
-    if result.prevalence is None:
-        assert result.reason
-    else:
-        assert 0 <= result.prevalence <= 1
 
 
 @settings(max_examples=20, deadline=None)

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 
 from papers.areas import area_estimates
-from papers.intervals import bootstrap_interval, cross_validation_interval
 from phiscan.metrics.deidentification.randomization import randomization_test
 from phiscan.metrics.deidentification.span_formats import parse_brat, parse_jsonl
 from phiscan.metrics.deidentification.span_tokens import NOT_OF_A_VOCABULARY, token_extents, token_scores
@@ -196,17 +195,6 @@ def test_perfect_and_reversed_rankings_are_the_ends(ranking: Ranking) -> None:
     n, m = ranking.n, ranking.m
     best = area_estimates(rank([1] * n + [0] * m, [True] * n + [False] * m))
     assert best.average_precision == best.lower_trapezoid == best.interpolated_max == 1
-
-
-@settings(max_examples=20, deadline=None)
-@given(rankings, st.integers(0, 3))
-def test_resampled_intervals_are_seeded_and_ordered(ranking: Ranking, seed: int) -> None:
-    interval = bootstrap_interval(ranking, replicates=50, seed=seed)
-    assert interval == bootstrap_interval(ranking, replicates=50, seed=seed)
-    assert interval.ends is None or 0 < interval.ends[0] < interval.ends[1] <= 1
-    crossed = cross_validation_interval(ranking, seed=seed)
-    assert crossed == cross_validation_interval(ranking, seed=seed)
-    assert crossed.ends is None or min(ranking.n, ranking.m) > 1
 
 
 @LIMITED

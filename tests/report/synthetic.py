@@ -1,7 +1,7 @@
 """A review database filled with made-up results, as a scan and reviewers would have left it."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -24,6 +24,8 @@ from phiscan.model import (
     UnreadPart,
     Verdict,
 )
+from phiscan.report.data.estimates import Capture
+from phiscan.report.gather import gather
 from phiscan.review.store import Store
 from phiscan.store.database import Database
 from tests.empty_database import new_database
@@ -65,6 +67,9 @@ class Made:
     database: Database
     scan: int
     results: tuple[FileResult, ...]
+
+
+Fill = Callable[..., Made]
 
 
 def source(path: str | bytes, root: bytes = b"/srv/share", number: int = 1) -> SourceFile:
@@ -159,6 +164,28 @@ def _result(path: str, number: int, chance: random.Random) -> FileResult:
         ),
         unread=parts if chance.random() < 0.05 else (),
     )
+
+
+def marked(said: Iterable[Sequence[bool]]) -> list[FileResult]:
+    """Return a referred file for each of the answers of the three detectors."""
+    return [
+        replace(
+            screened(f"{number}.txt", Referral.REFERRED, number=number),
+            detectors=tuple(zip(("patterns", "names", "text"), map(bool, one), strict=True)),
+        )
+        for number, one in enumerate(said)
+    ]
+
+
+def captured(
+    filled: Fill, results: Sequence[FileResult], verdicts: Sequence[Verdict | None] | None = None
+) -> Capture:
+    """Decide files, all as PHI unless verdicts are given, and return what the report estimates of them."""
+    made = filled(results)
+    given = enumerate([Verdict.PHI] * len(results) if verdicts is None else verdicts, start=1)
+    decided = [(number, verdict) for number, verdict in given if verdict]
+    Store(made.database).decide_all(decided, reviewer="A", now=NOW)
+    return gather(made.database, now=NOW).data.capture
 
 
 def fill(folder: Path, results: Sequence[FileResult], *, roots: Sequence[bytes] = (b"/srv/share",)) -> Made:

@@ -1,54 +1,28 @@
 """Each detector's confusion matrix under the estimated total, and how its features depend."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
-from phiscan.model import Outcome, PiiBit, PiiVector, Referral, SourceFile, Verdict
-from phiscan.report.sections.missed import MIN_COMPARED, capture_recapture, feature_dependence
-from phiscan.review.worklist.model import FileRecord
-
-NAMES = ("patterns", "names", "text")
-
-
-def entry(number: int, said: tuple[bool, ...], verdict: Verdict | None, **more: Any) -> FileRecord:
-    made = FileRecord(
-        source=SourceFile(b"/r", b"a.txt", 1, 1, 1, number, 1),
-        outcome=Outcome.SCREENED,
-        file_id=number,
-        root_id=1,
-        root="/r",
-        path=f"{number}.txt",
-        examination_id=number,
-        scan_id=1,
-        media_type="text/plain",
-        referral=Referral.REFERRED,
-        hamming=0,
-        health_score=0.5,
-        n_people=1,
-        n_findings=1,
-        risk=1.0,
-        detectors=tuple(zip(NAMES, said, strict=True)),
-        verdict=verdict,
-    )
-    return replace(made, **more)
+from phiscan.model import PiiBit, PiiVector, Verdict
+from phiscan.report.data.estimates import Capture
+from phiscan.report.sections.missed import MIN_COMPARED
+from tests.report.synthetic import Fill, captured, marked
 
 
-def share() -> list[FileRecord]:
-    """Return 60 PHI files that the three find independently with recall 0.7, and 200 that are none."""
+def of_a_share(filled: Fill, more: list[tuple[bool, ...]]) -> Capture:
+    """Report on 60 PHI files that three find independently with recall 0.7, 200 others, and open ones."""
     random = np.random.default_rng(1)
-    files = []
-    for number in range(60):
-        said = tuple(bool(hit) for hit in random.random(3) < 0.7)
-        files.append(entry(number, said, Verdict.PHI if any(said) else None))
-    files += [entry(100 + n, (n < 5, False, False), Verdict.NOT_PHI if n < 5 else None) for n in range(200)]
-    return files
+    phi = [tuple(random.random(3) < 0.7) for _ in range(60)]
+    others = [(number < 5, False, False) for number in range(200)]
+    verdicts = [Verdict.PHI if any(one) else None for one in phi]
+    verdicts += [Verdict.NOT_PHI if any(one) else None for one in others] + [None for _ in more]
+    return captured(filled, marked([*phi, *others, *more]), verdicts)
 
 
-def test_gives_every_detector_its_fn_tn_and_accuracy() -> None:
-    found = capture_recapture(share())
+def test_gives_every_detector_its_fn_tn_and_accuracy(filled: Fill) -> None:
+    found = of_a_share(filled, [])
     assert found.models is not None
     assert found.models.averaged is not None
     total = found.models.averaged.total
@@ -61,29 +35,24 @@ def test_gives_every_detector_its_fn_tn_and_accuracy() -> None:
     assert [row.fp for row in found.accuracy] == [5, 0, 0]
 
 
-def test_leaves_tn_unknown_while_marked_files_are_open() -> None:
-    files = [*share(), entry(999, (False, True, False), None)]
-    patterns, names, _ = capture_recapture(files).accuracy
+def test_leaves_tn_unknown_while_marked_files_are_open(filled: Fill) -> None:
+    patterns, names, _ = of_a_share(filled, [(False, True, False)]).accuracy
     assert patterns.tn is not None
     assert names.tn is None
-    assert names.reason is not None
-    assert "1 files that it marked are not verified" in names.reason
+    assert "1 files that it marked are not verified" in (names.reason or "")
 
 
-def test_measures_the_dependence_of_features_over_confirmed_files() -> None:
-    files = []
-    for number in range(40):
-        has = number % 2 == 0
-        vector = PiiVector(frozenset({PiiBit.PHONE, PiiBit.FIRST_NAME}) if has else frozenset())
-        files.append(entry(number, (True, True, True), Verdict.PHI, vector=vector))
-    pair, *others = feature_dependence(files, NAMES)
-    assert (pair.first, pair.second, pair.compared) == ("patterns", "names", 40)
+@pytest.mark.parametrize("n_files", [40, MIN_COMPARED - 1])
+def test_measures_the_dependence_of_features_over_confirmed_files(filled: Fill, n_files: int) -> None:
+    vectors = [PiiVector(frozenset({PiiBit.PHONE, PiiBit.FIRST_NAME})), PiiVector(frozenset())] * n_files
+    results = zip(marked([(True, True, True)] * n_files), vectors, strict=False)
+    pair, *others = captured(filled, [replace(one, vector=vector) for one, vector in results]).features
+    assert (pair.first, pair.second, pair.compared) == ("patterns", "names", n_files)
+    assert all(other.mean is None and other.reason for other in others)
+    if n_files < MIN_COMPARED:
+        assert (pair.mean, pair.reason is None) == (None, False)
+        return
     assert (pair.first_feature, pair.second_feature) == ("PhoneNumber", "FirstName")
     assert pair.highest == pytest.approx(np.log(2))
     assert pair.mean is not None
-    assert pair.highest is not None
     assert pair.mean < pair.highest
-    assert all(other.mean is None and other.reason for other in others)
-    few = feature_dependence(files[: MIN_COMPARED - 1], NAMES)[0]
-    assert few.mean is None
-    assert few.reason is not None

@@ -1,6 +1,5 @@
 """Agreement of people who decided the same files, from their latest verdicts."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -13,9 +12,8 @@ from phiscan.report.gather import gather
 from phiscan.report.pack import pack
 from phiscan.review.store import Store
 from tests.report.page import visible_text
-from tests.report.synthetic import NOW, Made, screened
+from tests.report.synthetic import NOW, Fill, Made, screened
 
-Fill = Callable[..., Made]
 PHI, NOT, UNSURE = Verdict.PHI, Verdict.NOT_PHI, Verdict.UNSURE
 
 
@@ -78,10 +76,3 @@ def test_says_null_and_why_when_nobody_shares_a_file(filled: Fill, second: list[
     assert found.alpha.value is None
     assert found.reason
     assert found.reason in visible_text(pack(gather(made.database, now=NOW))["report.html"])
-
-
-def test_kappa_is_null_when_only_one_verdict_is_used(filled: Fill) -> None:
-    (pair,) = review_of(judged(filled, A=[PHI, PHI], B=[PHI, PHI])).pairs
-    assert pair.kappa.value is None
-    assert pair.kappa.reason
-    assert pair.pabak.value == 1

@@ -1,25 +1,33 @@
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from phiscan.errors import StoreError
 from phiscan.metrics.capture_recapture.two_list import chapman
 from phiscan.metrics.elusion import elusion
 from phiscan.metrics.remaining import remaining
 from phiscan.metrics.screening import relative, tdp_frp
 from phiscan.model import OCR_PENDING, FailReason, PiiBit, Referral, UnreadPart, Verdict
-from phiscan.report.data.report import Characteristic, ReportData
+from phiscan.report.data.report import ReportData
 from phiscan.report.gather import gather
 from phiscan.report.rendering.html import render
 from phiscan.review.store import Store
-from tests.report.synthetic import NOW, Made, decide_referred, failed, screened, share, skipped
+from tests.report.synthetic import (
+    NOW,
+    Fill,
+    Made,
+    captured,
+    decide_referred,
+    failed,
+    fill,
+    marked,
+    screened,
+    share,
+    skipped,
+)
 from tests.review.samples import members
-
-Fill = Callable[..., Made]
 
 
 def data_of(made: Made, **options: Any) -> ReportData:
@@ -31,6 +39,18 @@ def decide(made: Made, verdicts: dict[str, Verdict], who: str = "A. Officer") ->
     store.decide_all(
         [(store.find(path), verdict) for path, verdict in verdicts.items()], reviewer=who, now=NOW
     )
+
+
+@pytest.fixture(scope="module")
+def halves(tmp_path_factory: pytest.TempPathFactory) -> tuple[ReportData, ReportData]:
+    """Report on 600 files while half of the referred ones are decided, and when all are."""
+    made = fill(tmp_path_factory.mktemp("halves"), share(600))
+    decide_referred(made, share_decided=0.5)
+    before = data_of(made)
+    decide_referred(made)
+    after = data_of(made)
+    made.database.close()
+    return before, after
 
 
 def paper_share() -> tuple[list[Any], dict[str, Verdict]]:
@@ -71,10 +91,8 @@ def test_reproduces_tables_3_and_4_of_the_paper(filled: Fill) -> None:
     assert organization.relative_tdp == relative((71, 4), (75, 3), both=(70, 3)).rtdp
 
 
-def test_takes_every_figure_from_the_metrics(filled: Fill) -> None:
-    made = filled(share(600))
-    decide_referred(made)
-    data = data_of(made)
+def test_takes_every_figure_from_the_metrics(halves: tuple[ReportData, ReportData]) -> None:
+    _, data = halves
     for found in (data.overall, *data.characteristics, *data.detectors):
         rest = found.n - found.phi - found.not_phi
         expected = tdp_frp(found.phi, found.not_phi, rest)
@@ -85,24 +103,17 @@ def test_takes_every_figure_from_the_metrics(filled: Fill) -> None:
         assert pair.chapman == chapman(pair.both, pair.only_first, pair.only_second)
 
 
-def test_bounds_what_the_open_verdicts_can_still_change(filled: Fill) -> None:
-    made = filled(share(600))
-    decide_referred(made, share_decided=0.5)
-    before = data_of(made)
+def test_bounds_what_the_open_verdicts_can_still_change(halves: tuple[ReportData, ReportData]) -> None:
+    before, after = halves
     assert before.overall.unverified > 0
     assert before.overall.final_tdp.low == before.overall.tdp.value
-    decide_referred(made)
-    after = data_of(made)
     assert after.overall.unverified == 0
-    for early, late in ((before.overall, after.overall), *_pairs(before, after)):
+    later = {c.name: c for c in after.characteristics}
+    of_each = [(c, later[c.name]) for c in before.characteristics]
+    for early, late in ((before.overall, after.overall), *of_each):
         assert early.final_tdp.low <= late.tdp.value <= early.final_tdp.high
         assert early.final_frp.low <= late.frp.value <= early.final_frp.high
     assert after.overall.final_tdp.low == after.overall.final_tdp.high == after.overall.tdp.value
-
-
-def _pairs(before: ReportData, after: ReportData) -> list[tuple[Characteristic, Characteristic]]:
-    later = {c.name: c for c in after.characteristics}
-    return [(c, later[c.name]) for c in before.characteristics]
 
 
 def test_says_null_and_why_when_nothing_was_reviewed(filled: Fill) -> None:
@@ -139,12 +150,6 @@ def test_nothing_referred_is_a_true_zero_and_an_empty_share_has_no_number(filled
     assert data.coverage.read_share.value is None
     assert data.overall.tdp.value is None
     assert data.overall.final_tdp.reason
-
-
-def test_a_database_without_a_scan_is_refused(filled: Fill) -> None:
-    made = filled([])
-    with pytest.raises(StoreError):
-        gather(made.database, made.scan + 1, now=NOW)
 
 
 def test_everything_failed_reads_nothing_and_lists_all(filled: Fill) -> None:
@@ -218,35 +223,20 @@ def test_the_sample_is_the_desks(filled: Fill) -> None:
     assert data_of(made).remaining.missed_in_rest.upper < known.missed_in_rest.upper
 
 
-def confirmed_by(filled: Fill, kinds: Sequence[tuple[bool, bool, bool]]) -> ReportData:
-    """Report confirmed PHI files that these detectors marked."""
-    results = [
-        replace(
-            screened(f"{number}.txt", Referral.REFERRED, number=number),
-            detectors=tuple(zip(("patterns", "names", "text"), said, strict=True)),
-        )
-        for number, said in enumerate(kinds)
-    ]
-    made = filled(results)
-    decide(made, {f"{number}.txt": Verdict.PHI for number in range(len(kinds))})
-    return data_of(made)
-
-
 def test_distrusts_a_model_that_known_misses_contradict(filled: Fill) -> None:
     kinds = [(True, True, True)] * 30 + [(True, True, False)] * 5 + [(False, True, True)] * 5
     kinds += [(True, False, False)] * 2 + [(False, False, True)] * 2 + [(False, False, False)] * 20
-    data = confirmed_by(filled, kinds)
-    assert data.capture.outside == 20
-    assert data.capture.counts["111"] == 30
-    assert data.capture.models is not None
-    assert data.capture.models.averaged is not None
-    assert data.capture.models.averaged.missed < 20
-    assert any("not to be used" in warning for warning in data.capture.warnings)
+    capture = captured(filled, marked(kinds))
+    assert (capture.outside, capture.counts["111"]) == (20, 30)
+    assert capture.models is not None
+    assert capture.models.averaged is not None
+    assert capture.models.averaged.missed < 20
+    assert any("not to be used" in warning for warning in capture.warnings)
 
 
 def test_warns_of_detectors_that_depend_on_each_other(filled: Fill) -> None:
     kinds = [(True, True, True)] * 40 + [(False, False, True)] * 40 + [(True, True, False)] * 9
-    capture = confirmed_by(filled, kinds).capture
+    capture = captured(filled, marked(kinds))
     found = {(pair.first, pair.second): pair for pair in capture.pairs}
     assert found["patterns", "names"].compared == 80
     assert found["patterns", "names"].dependence == pytest.approx(math.log(2))
@@ -256,10 +246,8 @@ def test_warns_of_detectors_that_depend_on_each_other(filled: Fill) -> None:
     assert any("held the truth far less often than 95%" in warning for warning in capture.warnings)
 
 
-def test_warns_when_marked_files_are_not_verified(filled: Fill) -> None:
-    made = filled(share(600))
-    decide_referred(made, share_decided=0.5)
-    capture = data_of(made).capture
+def test_warns_when_marked_files_are_not_verified(halves: tuple[ReportData, ReportData]) -> None:
+    capture = halves[0].capture
     assert capture.open > 0
     assert any("too low" in warning for warning in capture.warnings)
     assert capture.models is not None

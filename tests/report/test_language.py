@@ -17,7 +17,7 @@ from phiscan.report.pack import pack, report_json, write_pack
 from phiscan.report.private.release import private_report, render_private
 from tests import pseudo
 from tests.report.desk_day import DAY, day_at_the_desk, two_scans
-from tests.report.synthetic import Made, decide_referred, fill, share
+from tests.report.synthetic import Made
 
 NOW = DAY + timedelta(hours=3)
 VALUE = re.compile(r'<data value="([^"]*)">')
@@ -35,14 +35,6 @@ DATA = (
 def desk_day(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     made = two_scans(tmp_path_factory.mktemp("desk"))
     day_at_the_desk(made)
-    yield made
-    made.database.close()
-
-
-@pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
-    made = fill(tmp_path_factory.mktemp("large"), share(300))
-    decide_referred(made, share_decided=0.8)
     yield made
     made.database.close()
 

@@ -1,6 +1,6 @@
 """The totals beside the log-linear models: each from the metrics, null with its reason where undefined."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -8,13 +8,9 @@ import pytest
 from phiscan.metrics.capture_recapture.captures import capture_table
 from phiscan.metrics.capture_recapture.missed import estimate_missed
 from phiscan.metrics.capture_recapture.strata import stratified_total
-from phiscan.model import Referral, Verdict
 from phiscan.report.data.estimates import Capture, Estimate
-from phiscan.report.gather import gather
-from phiscan.review.store import Store
-from tests.report.synthetic import NOW, Made, screened
+from tests.report.synthetic import Fill, captured, marked
 
-Fill = Callable[..., Made]
 # Confirmed files by history, and what is read as text and as PDF.
 COUNTS = {
     (1, 1, 1): (9, 6),
@@ -27,29 +23,15 @@ COUNTS = {
 }
 
 
-def confirmed(filled: Fill, formats: Sequence[str] = ("text/plain", "application/pdf")) -> Made:
+def confirmed(filled: Fill, formats: Sequence[str] = ("text/plain", "application/pdf")) -> Capture:
     kinds = [
         (history, media_type)
         for history, sizes in COUNTS.items()
         for media_type, size in zip(formats, sizes, strict=True)
         for _ in range(size)
     ]
-    results = [
-        replace(
-            screened(f"{number}.txt", Referral.REFERRED, number=number),
-            media_type=media_type,
-            detectors=tuple(zip(("patterns", "names", "text"), map(bool, history), strict=True)),
-        )
-        for number, (history, media_type) in enumerate(kinds)
-    ]
-    made = filled(results)
-    verdicts = [(number + 1, Verdict.PHI) for number in range(len(kinds))]
-    Store(made.database).decide_all(verdicts, reviewer="A", now=NOW)
-    return made
-
-
-def capture_of(made: Made) -> Capture:
-    return gather(made.database, now=NOW).data.capture
+    results = zip(marked(history for history, _ in kinds), kinds, strict=True)
+    return captured(filled, [replace(one, media_type=media_type) for one, (_, media_type) in results])
 
 
 def named(found: Sequence[Estimate], part: str) -> Estimate:
@@ -57,7 +39,7 @@ def named(found: Sequence[Estimate], part: str) -> Estimate:
 
 
 def test_takes_every_total_from_the_metrics(filled: Fill) -> None:
-    found = capture_of(confirmed(filled)).totals
+    found = confirmed(filled).totals
     expected = estimate_missed(capture_table(list(COUNTS), [sum(sizes) for sizes in COUNTS.values()]))
     assert expected.averaged
     assert expected.model_range
@@ -81,7 +63,7 @@ def test_takes_every_total_from_the_metrics(filled: Fill) -> None:
 
 
 def test_adds_up_the_formats(filled: Fill) -> None:
-    capture = capture_of(confirmed(filled))
+    capture = confirmed(filled)
     tables = {
         name: capture_table(list(COUNTS), [sizes[place] for sizes in COUNTS.values()])
         for place, name in enumerate(("Plain text", "PDF"))
@@ -93,10 +75,10 @@ def test_adds_up_the_formats(filled: Fill) -> None:
 
 
 def test_one_format_has_nothing_to_add_up_and_no_confirmed_file_no_total(filled: Fill) -> None:
-    capture = capture_of(confirmed(filled, ("text/plain", "text/plain")))
+    capture = confirmed(filled, ("text/plain", "text/plain"))
     summed = named(capture.totals, "sum over the formats")
     assert (capture.formats, summed.value) == ((), None)
     assert "fewer than two formats" in (summed.reason or "")
-    nothing = capture_of(filled([screened("a.txt", Referral.REFERRED)]))
+    nothing = captured(filled, marked([(True, True, True)]), [None])
     assert nothing.totals == ()
     assert nothing.reason

@@ -1,6 +1,5 @@
 import io
 import re
-from collections.abc import Callable
 
 import pypdf
 import pypdfium2
@@ -12,9 +11,7 @@ from phiscan.report.data.report import ReportData
 from phiscan.report.gather import gather
 from phiscan.report.rendering.html import render
 from phiscan.report.rendering.pdf import _drawn_width, _register_fonts, _widths, render_pdf
-from tests.report.synthetic import NOW, Made, decide_referred, failed, fill, screened, share
-
-Fill = Callable[..., Made]
+from tests.report.synthetic import NOW, Fill, Made, failed, screened
 
 
 def text_of(pdf: bytes) -> str:
@@ -24,16 +21,6 @@ def text_of(pdf: bytes) -> str:
 
 def page_of(made: Made) -> str:
     return render(gather(made.database, now=NOW).data)
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> ReportData:
-    """The report of 400 files, their referred ones decided."""
-    made = fill(tmp_path_factory.mktemp("database"), share(400))
-    decide_referred(made)
-    gathered = gather(made.database, now=NOW).data
-    made.database.close()
-    return gathered
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +48,14 @@ def test_neither_page_nor_pdf_shows_an_escaped_character(page: str, pdf: bytes) 
     assert re.findall(r".{0,30}&(?:#\w+|lt|gt|quot|amp|apos|nbsp);", shown) == []
 
 
-def test_holds_every_file_that_the_page_lists(filled: Fill) -> None:
-    made = filled([failed(f"x{number}.pdf", FailReason.CORRUPT, number) for number in range(30)])
-    text = text_of(render_pdf(page_of(made)))
-    assert all(f"x{number}.pdf" in text for number in range(30))
+def test_the_answers_fill_one_sheet_and_the_rest_begins_on_the_next(pdf: bytes) -> None:
+    document = pypdfium2.PdfDocument(io.BytesIO(pdf))
+    first, second = (document[place].get_textpage().get_text_range() for place in (0, 1))
+    assert "How many incidents are open?" in first
+    assert "could not be read" in first
+    assert "What was found" not in first
+    assert "\nWhat was found\r" in second[:120]
+    assert document.get_metadata_value("CreationDate") == "D:20261120120000+00'00'"
 
 
 @pytest.mark.parametrize("results", [[], [screened("a.txt", Referral.CLEAR)], [failed("a.txt")]])
@@ -149,9 +140,11 @@ def test_no_text_is_outside_of_the_tags_and_each_mark_has_its_element(pdf: bytes
         assert marks == len(by_page[2 * number + 1])
 
 
-def test_the_head_of_a_table_is_read_once_on_however_many_pages_it_is(filled: Fill) -> None:
+def test_a_table_of_many_pages_holds_every_file_and_its_head_is_read_once(filled: Fill) -> None:
     made = filled([failed(f"x{number}.pdf", FailReason.CORRUPT, number) for number in range(30)])
     pdf = render_pdf(page_of(made))
+    text = text_of(pdf)
+    assert all(f"x{number}.pdf" in text for number in range(30))
     heads = [one for one in elements(pdf) if one["/S"] == "/TH" and one["/A"]["/Scope"] == "/Column"]
     assert heads
     assert all(len(one["/K"]) == 1 for one in heads)

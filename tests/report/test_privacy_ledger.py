@@ -1,13 +1,11 @@
 """The ledger of private releases."""
 
-import json
 import stat
 from pathlib import Path
 
 import pytest
 
 from phiscan.errors import InputError
-from phiscan.metrics.differential_privacy import Spent
 from phiscan.report.private.release import Charge, charge, data_set_id
 
 
@@ -18,18 +16,6 @@ def test_identifies_a_data_set_in_any_order_with_a_key_of_its_own(tmp_path: Path
     assert one != data_set_id(tmp_path / "a", [*examples, (0.5, True)])
     assert one != data_set_id(tmp_path / "b", examples)
     assert stat.S_IMODE((tmp_path / "a/privacy/key").stat().st_mode) == 0o600
-
-
-def test_adds_up_to_the_budget_and_no_further(tmp_path: Path) -> None:
-    release = Charge("auc_roc", "laplace", 0.1, 1e-3)
-    budget = Spent(1.0, 0.01)
-    for number in range(1, 11):
-        spent = charge(tmp_path, "d", release, budget)
-        assert spent.epsilon == pytest.approx(0.1 * number)
-    with pytest.raises(InputError, match="does not allow the release: spent epsilon 1 of 1"):
-        charge(tmp_path, "d", release, None)
-    assert len(json.loads((tmp_path / "privacy/d.json").read_text())["releases"]) == 10
-    assert charge(tmp_path, "other", release, None).epsilon == 0.1
 
 
 def test_refuses_for_delta_alone(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,27 +15,16 @@ from phiscan.report.gather import gather
 from phiscan.report.private.release import private_pack, private_report
 from phiscan.store.database import open_database
 from tests.report.page import json_numbers, parsed, shown_numbers
-from tests.report.synthetic import NOW, Made, decide_referred, failed, fill, share
-
-Fill = Callable[..., Made]
-
-
-@pytest.fixture(scope="module")
-def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Fill a database once; every test works on a copy."""
-    made = fill(tmp_path_factory.mktemp("database"), share(400))
-    decide_referred(made, share_decided=0.9, share_phi=0.8)
-    made.database.close()
-    return made
+from tests.report.synthetic import NOW, Fill, Made, decide_referred, failed, share
 
 
 @pytest.fixture
-def made(reviewed: Made, tmp_path: Path) -> Iterator[Made]:
+def made(large: Made, tmp_path: Path) -> Iterator[Made]:
     (tmp_path / "database").mkdir()
     path = tmp_path / "database" / "phiscan.db"
-    shutil.copy(str(reviewed.database.url.database), path)
+    shutil.copy(str(large.database.url.database), path)
     database = open_database(f"sqlite:///{path}", create=False)
-    yield replace(reviewed, database=database)
+    yield replace(large, database=database)
     database.close()
 
 

@@ -1,15 +1,12 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from phiscan.cli.report import report
-from tests.report.synthetic import Made, decide_referred, share
-
-Fill = Callable[..., Made]
+from tests.report.synthetic import Fill, Made
 
 
 def run(made: Made, *arguments: str, catch: bool = False):  # noqa: ANN201 (click's result)
@@ -17,21 +14,15 @@ def run(made: Made, *arguments: str, catch: bool = False):  # noqa: ANN201 (clic
     return CliRunner().invoke(report, arguments, env=environment, catch_exceptions=catch)
 
 
-def test_writes_the_pack(filled: Fill, tmp_path: Path) -> None:
-    made = filled(share(100))
-    decide_referred(made)
-    result = run(made, "--out", str(tmp_path / "out"))
+def test_writes_the_pack_and_prints_the_json(large: Made, tmp_path: Path) -> None:
+    result = run(large, "--out", str(tmp_path / "out"), "--json")
+    assert json.loads(result.stdout)["coverage"]["crawled"] == 400
     assert result.exit_code == 0, result.output
     assert (tmp_path / "out" / "report.html").is_file()
     assert str(tmp_path / "out" / "report.html") in result.stderr
     assert "Files referred and confirmed as PHI, of all files read: " in result.stderr
     assert "How many files hold PHI? " in result.stderr
     assert "How many were missed, at most?" in result.stderr
-
-
-def test_prints_the_json(filled: Fill) -> None:
-    made = filled(share(100))
-    assert json.loads(run(made, "--json").stdout)["coverage"]["crawled"] == 100
 
 
 def test_needs_something_to_do(filled: Fill) -> None:

@@ -1,6 +1,5 @@
 """The second list in the estimates: its size, its yield, and whether it was reviewed."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,9 +9,8 @@ from phiscan.report.data.report import ReportData
 from phiscan.report.gather import gather
 from phiscan.report.rendering.html import render
 from phiscan.review.store import Store
-from tests.report.synthetic import NOW, Made, screened
+from tests.report.synthetic import NOW, Fill, Made, screened
 
-Fill = Callable[..., Made]
 NAMES = ("patterns", "names", "text")
 
 

@@ -1,25 +1,19 @@
 """The first page of the report: its answers are the counts of the store, and it fills one sheet."""
 
-import io
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
-import pypdfium2
-
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.estimates import Answer, Bar, Summary
+from phiscan.report.data.report import ReportData
 from phiscan.report.gather import gather
 from phiscan.report.rendering.charts import named_bars
 from phiscan.report.rendering.html import render
-from phiscan.report.rendering.pdf import render_pdf
 from phiscan.review.decisions.incidents import IncidentState
 from phiscan.review.store import Store
 from tests.report.page import parsed, visible_text
-from tests.report.synthetic import NOW, Made, decide_referred, failed, screened, share, skipped
+from tests.report.synthetic import NOW, Fill, Made, decide_referred, failed, screened, share, skipped
 from tests.review.samples import members
-
-Fill = Callable[..., Made]
 
 
 def first_page(made: Made, *, hours: int = 0, hide_paths: bool = False) -> tuple[Summary, dict[str, Answer]]:
@@ -116,10 +110,8 @@ def test_hidden_paths_give_formats(filled: Fill) -> None:
     assert "Quillfeather" not in repr(found)
 
 
-def test_findings_come_before_statistics(filled: Fill) -> None:
-    made = filled(share(200))
-    decide_referred(made)
-    page = render(gather(made.database, now=NOW).data)
+def test_findings_come_before_statistics(data: ReportData) -> None:
+    page = render(data)
     order = [section.get("id") for section in parsed(page).iter("section")]
     places = [
         order.index(name) for name in ("summary", "found", "incidents", "coverage", "appendix", "screened")
@@ -127,19 +119,6 @@ def test_findings_come_before_statistics(filled: Fill) -> None:
     assert places == sorted(places)
     head = visible_text(page).partition("What was found Referred")[0]
     assert "detection probability" not in head
-
-
-def test_fills_one_sheet_and_the_rest_begins_on_the_next(filled: Fill) -> None:
-    made = filled(share(400))
-    decide_referred(made)
-    pdf = render_pdf(render(gather(made.database, now=NOW).data))
-    document = pypdfium2.PdfDocument(io.BytesIO(pdf))
-    first, second = (document[place].get_textpage().get_text_range() for place in (0, 1))
-    assert "How many incidents are open?" in first
-    assert "could not be read" in first
-    assert "What was found" not in first
-    assert "\nWhat was found\r" in second[:120]
-    assert document.get_metadata_value("CreationDate") == "D:20261120120000+00'00'"
 
 
 def test_a_long_name_is_shortened_and_escaped() -> None:

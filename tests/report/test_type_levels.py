@@ -1,18 +1,12 @@
 """Identifier types as a hierarchy: counts are preserved upwards, a file counts once per label."""
 
 from collections import Counter
-from collections.abc import Callable
 
-from phiscan.model import EntityType
-from phiscan.report.gather import gather
-from phiscan.report.pack import pack
+from phiscan.report.data.report import ReportData
+from phiscan.report.rendering.html import render
 from phiscan.report.sections.counts import ANY_KIND, type_levels
 from phiscan.report.sections.reviewers import NO_SPANS, NO_TOPICS
-from phiscan.report.spans.files import read_type_map
 from tests.report.page import visible_text
-from tests.report.synthetic import NOW, Made, decide_referred, share
-
-Fill = Callable[..., Made]
 
 
 def test_counts_a_file_once_per_label_and_findings_as_often_as_they_are() -> None:
@@ -32,10 +26,7 @@ def test_counts_a_file_once_per_label_and_findings_as_often_as_they_are() -> Non
     assert (card.level, card.parent, card.findings, card.files) == (0, plan.name, 4, 2)
 
 
-def test_every_level_adds_up_to_the_findings(filled: Fill) -> None:
-    made = filled(share(300))
-    decide_referred(made)
-    data = gather(made.database, now=NOW).data
+def test_every_level_adds_up_to_the_findings(data: ReportData) -> None:
     total = sum(kind.findings for kind in data.findings_by_type)
     for level in range(3):
         assert sum(c.findings for c in data.type_levels.counts if c.level == level) == total
@@ -44,24 +35,18 @@ def test_every_level_adds_up_to_the_findings(filled: Fill) -> None:
     }
 
 
-def test_labels_stand_before_those_below_them(filled: Fill) -> None:
-    counts = gather(filled(share(200)).database, now=NOW).data.type_levels.counts
+def test_labels_stand_before_those_below_them(data: ReportData) -> None:
     seen = {""}
-    for count in counts:
+    for count in data.type_levels.counts:
         assert count.parent in seen
         seen.add(count.name)
-
-
-def test_every_type_is_one_of_the_identifiers() -> None:
-    identifiers = read_type_map("hipaa")
-    assert all(identifiers[kind].startswith("(") for kind in EntityType)
 
 
 def test_nothing_found_has_no_level() -> None:
     assert type_levels({}, {}, frozenset()).counts == ()
 
 
-def test_says_that_scores_need_corrected_spans_and_topics(filled: Fill) -> None:
-    text = visible_text(pack(gather(filled(share(100)).database, now=NOW))["report.html"])
+def test_says_that_scores_need_corrected_spans_and_topics(data: ReportData) -> None:
+    text = visible_text(render(data))
     assert NO_SPANS in text
     assert NO_TOPICS in text

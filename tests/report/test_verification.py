@@ -1,7 +1,5 @@
 """Begg-Greenes and the answer whether to stop in the report: from the counts that the page shows."""
 
-from collections.abc import Callable
-
 from phiscan.metrics.elusion import sequential_upper, tail_of
 from phiscan.metrics.remaining import remaining
 from phiscan.metrics.verification import Verified, begg_greenes
@@ -11,10 +9,8 @@ from phiscan.report.gather import gather
 from phiscan.report.pack import pack
 from phiscan.review.store import Store
 from tests.report.page import visible_text
-from tests.report.synthetic import NOW, Made, screened
+from tests.report.synthetic import NOW, Fill, Made, screened
 from tests.review.samples import members
-
-Fill = Callable[..., Made]
 
 
 def sampled(filled: Fill, n_referred: int, phi: int, not_phi: int, sample: list[Verdict]) -> Made:

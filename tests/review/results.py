@@ -84,6 +84,13 @@ def referred(name: str, *, root: bytes = ROOT, content: str = "", n_people: int 
     )
 
 
+def readable(name: str, mode: int = 0o100644, *, content: str = "", owner: str = "jroe") -> FileResult:
+    """Return a referred file of the share /wide, of seven people, with its permissions and its owner."""
+    result = referred(name, root=b"/wide", content=content, n_people=7)
+    of_owner = replace(result.source, mode=mode, ctime_ns=mode, owner=owner)
+    return replace(result, source=of_owner, people_interval=(5, 9))
+
+
 def pii_only(name: str) -> FileResult:
     return replace(
         referred(name), referral=Referral.PII_ONLY, health_score=0.1, terms=(), unread=(), case="no health"

@@ -149,7 +149,10 @@ def check(home: Path, seed: int, n_steps: int = 8) -> None:
             counts = store.desk.left()
             assert counts.listed == history.part(referred=True), seed
             assert counts.rest == history.part(referred=False), seed
-            assert counts.by_name == sum(f.present and f.by_name for f in history.files)
+            here = [f for f in history.files if f.present]
+            assert counts.by_name == sum(f.by_name for f in here)
+            assert counts.unsure == sum(f.verdict is Verdict.UNSURE and not f.by_name for f in here)
+            assert counts.undecided == sum(f.referred and f.verdict is None for f in here)
             assert counts.is_drawn is history.is_drawn
             if remaining(counts).safe:
                 assert not counts.listed.arrived + counts.rest.arrived

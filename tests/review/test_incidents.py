@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from phiscan.errors import ConflictError, InputError
+from phiscan.errors import InputError
 from phiscan.model import EntityType, Verdict
 from phiscan.review.decisions.incidents import Incident, IncidentState, TaskState
 from phiscan.review.store import Store
@@ -210,35 +210,6 @@ def test_fields_that_different_people_write_are_all_kept(store: Store) -> None:
     store.desk.write_incident(number, bea, seen=page, by="bea", now=later(6))
     store.desk.write_incident(number, ada, seen=page, by="ada", now=later(7))
     assert texts(store, number) == {"title": "Ward", "happened": "by bea", "found": "by ada"}
-
-
-def test_a_field_that_somebody_else_changed_is_not_overwritten(store: Store) -> None:
-    scan(store)
-    number = opened(store, LETTER)
-    page = seen(store.desk.incident(number))
-    store.desk.write_incident(number, {"happened": "by bea"}, seen=page, by="bea", now=later(6))
-    given = {"happened": "by ada", "found": "by ada"}
-    with pytest.raises(ConflictError):
-        store.desk.write_incident(number, given, seen=page, by="ada", now=later(7))
-    assert texts(store, number) == {"title": "Ward", "happened": "by bea"}
-    fresh = seen(store.desk.incident(number))
-    store.desk.write_incident(number, given, seen=fresh, by="ada", now=later(8))
-    assert texts(store, number)["happened"] == "by ada"
-    store.desk.write_incident(number, given, seen=page, by="bea", now=later(9))  # the same: no conflict
-
-
-def test_a_decision_is_about_what_was_seen(store: Store) -> None:
-    scan(store)
-    number = opened(store, LETTER)
-    page = seen(store.desk.incident(number))
-    store.desk.write_incident(number, {"happened": "x"}, by="bea", now=later(6))
-    decision = {"state": IncidentState.CLOSED, "reason": "no risk", "by": "ada"}
-    with pytest.raises(ConflictError):
-        store.desk.write_incident(number, {}, seen=page, now=later(7), **decision)  # type: ignore[arg-type]
-    assert store.desk.incident(number).state is IncidentState.OPEN
-    fresh = seen(store.desk.incident(number))
-    store.desk.write_incident(number, {}, seen=fresh, now=later(8), **decision)  # type: ignore[arg-type]
-    assert store.desk.incident(number).state is IncidentState.CLOSED
 
 
 # Retention

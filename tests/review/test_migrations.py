@@ -7,7 +7,6 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy.dialects import postgresql
 
 from phiscan.errors import StoreError
 from phiscan.review.maintenance import backup
@@ -188,19 +187,6 @@ def test_everything_is_described_and_named(table: sa.Table) -> None:
     assert [
         c.name for c in table.constraints if isinstance(c, sa.CheckConstraint) and "None" in str(c.name)
     ] == []
-
-
-def test_the_tables_can_be_said_in_postgresql() -> None:
-    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
-    made = [str(sa.schema.CreateTable(table).compile(dialect=dialect)) for table in metadata.sorted_tables]
-    assert not [text for text in made if "BLOB" in text or "AUTOINCREMENT" in text]
-    ids = [table.c.get("id") for table in metadata.sorted_tables]
-    numbered = [one for one in ids if one is not None and one.autoincrement is True]
-    assert sum("id BIGSERIAL NOT NULL" in text for text in made) == len(numbered) >= 7
-    for table, unique in APPEND_ONLY.items():
-        triggers = statements("postgresql", table, unique)
-        assert any("BEFORE UPDATE OR DELETE" in text for text in triggers)
-        assert any("BEFORE TRUNCATE" in text for text in triggers)
 
 
 def test_refuses_a_database_without_append_only_triggers() -> None:

@@ -23,7 +23,6 @@ from phiscan.review.store import Store
 from phiscan.store.database import connect, schema_of
 from phiscan.store.portable_rows import TableSum, sums_of, table_with_rows
 from phiscan.store.tables import SCHEMA_VERSION, metadata
-from tests.postgresql import Server
 from tests.review.results import NOW, SHARE, later, referred, scan, url_of
 from tests.review.test_purging import hold, scan_at, years
 
@@ -369,7 +368,3 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_behind(
         assert "too large" in done.stdout or "disk" in done.stdout, done.stdout
     assert not [entry for entry in tmp_path.iterdir() if entry.name.startswith((".x", "x"))]
     assert filled.verify_audit().ok
-
-
-def test_the_server_is_the_one_that_the_script_started(server: Server, url: str) -> None:
-    assert str(server.folder) in url

@@ -69,14 +69,3 @@ def test_identifiers_of_another_file_stay(written: Store) -> None:
     note = "as for Chidi Okafor-Lind"
     made = written.decide_all([(1, Verdict.PHI), (2, Verdict.PHI)], reviewer="ada", note=note, now=NOW)
     assert [one.note for one in made] == ["as for [PERSON]", note]
-
-
-def test_a_text_of_an_incident_is_masked_by_all_of_its_files(written: Store) -> None:
-    texts = {"title": "Folder of Okafor", "happened": "c.okafor@mail.example was open to all"}
-    number = written.desk.write_incident(None, texts, add=[2, 1], by="ada", now=NOW)
-    kept = written.desk.incident(number).texts
-    assert kept == {"title": "Folder of [PERSON]", "happened": "[EMAIL] was open to all"}
-    written.desk.write_incident(number, {"found": "Chidi told us"}, by="ada", now=NOW)
-    assert written.desk.incident(number).texts["found"] == "[PERSON] told us"
-    written.desk.annotate("answer", [1], field="needed", text="for Okafor", by="ada", now=NOW)
-    assert written.desk.answers()[1].text == "for [PERSON]"

@@ -50,6 +50,7 @@ def test_postgresql_urls_mean_psycopg_3() -> None:
         "postgresql://me:hunter2@/db?host=/nowhere/at/all",
         "postgresql://me:hunter2@127.0.0.1:1/db?hunter2=hunter2x",
         "postgresql+nosuchdriver://me:hunter2@h/db",
+        "nosuchkind://me:hunter2@h/db",
     ],
 )
 def test_no_message_shows_a_password(url: str) -> None:

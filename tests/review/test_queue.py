@@ -5,23 +5,14 @@ from dataclasses import replace
 import pytest
 
 from phiscan.errors import InputError
-from phiscan.model import PiiVector, Referral, Verdict
+from phiscan.model import PiiVector, Verdict
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkFilter, risk_of
-from tests.review.results import IDENTIFYING, NOW, SHARE, clear, later, referred, scan
+from tests.review.results import IDENTIFYING, NOW, clear, referred, scan
 
 
 def paths(store: Store, **options: object) -> list[str]:
     return [item.path for item in store.queue(**options)]  # type: ignore[arg-type]
-
-
-def test_holds_referred_files_only_the_riskiest_first(store: Store) -> None:
-    scan(store)
-    assert paths(store) == ["a/letter.txt", "c/referral.txt"]
-    letter = store.queue()[0]
-    assert letter.risk == pytest.approx(3 * 3 * 2 * 0.8)  # mode 0640: a group may read it
-    assert letter.referral is Referral.REFERRED
-    assert letter.case == "identifying and health"
 
 
 def test_orders_equal_risk_by_path_and_pages_through_it(store: Store) -> None:
@@ -54,42 +45,6 @@ def test_filters_by_sensitivity_label_except_what_is_reviewed_blind(store: Store
     assert store.desk.size(WorkFilter(label=label[1]), viewer="ada", now=NOW) == 0
 
 
-def test_keeps_the_queue_of_one_share_while_another_is_scanned(store: Store) -> None:
-    scan(store)
-    scan(store, [referred("other.txt", root=b"/other")], root=b"/other", minutes=5)
-    assert sorted(paths(store)) == ["a/letter.txt", "c/referral.txt", "other.txt"]
-    assert paths(store, scan_id=2) == ["other.txt"]
-
-
-def test_lets_go_of_a_file_only_when_a_complete_scan_has_not_seen_it(store: Store) -> None:
-    scan(store)
-    running = scan(store, [clear("new.txt")], unchanged=["a/letter.txt"], minutes=5, complete=False)
-    assert paths(store) == ["a/letter.txt", "c/referral.txt"]
-    store.finish_scan(running, status="complete", seconds=1.0, now=later(6))
-    assert paths(store) == ["a/letter.txt"]
-    assert [row.path for row in store.present_rows()] == ["a/letter.txt", "new.txt"]
-
-
-def test_shows_everything_that_explains_an_item(store: Store) -> None:
-    scan(store)
-    expected = SHARE[0]
-    detail = store.item(store.find("a/letter.txt"))
-    assert detail.findings == expected.findings
-    assert detail.terms == expected.terms
-    assert detail.unread == expected.unread
-    assert (detail.source.mode, detail.source.uid) == (0o100640, 1000)
-    assert detail.nearest_prototype == "letter"
-    near_miss = store.item(store.find("b/minutes.txt"))
-    assert (near_miss.hamming, [bit.value for bit in near_miss.missing]) == (4, ["FirstName", "SIN"])
-
-
-def test_finds_by_relative_path_absolute_path_and_number(store: Store) -> None:
-    scan(store)
-    number = store.find("c/referral.txt")
-    assert store.find("/share/c/referral.txt") == number
-    assert store.find(str(number)) == number
-
-
 def test_finds_a_name_that_is_not_text_by_its_bytes_and_by_its_display(store: Store) -> None:
     odd = referred("x")
     scan(store, [replace(odd, source=replace(odd.source, path=b"caf\xe9.txt"))])
@@ -114,15 +69,6 @@ def test_of_nested_roots_finds_the_file_seen_last(store: Store) -> None:
     scan(store)
     scan(store, [referred("letter.txt", root=b"/share/a")], root=b"/share/a", minutes=5)
     assert store.item(store.find("/share/a/letter.txt")).root == "/share/a"
-
-
-def test_assigns(store: Store) -> None:
-    scan(store)
-    number = store.find("a/letter.txt")
-    store.assign_all([number], "bea", by="ada", now=NOW)
-    assert store.queue()[0].assignee == "bea"
-    store.assign_all([number], "", by="ada", now=NOW)
-    assert store.queue()[0].assignee == ""
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ import pytest
 from phiscan.errors import InputError
 from phiscan.metrics.remaining import remaining
 from phiscan.model import Verdict
-from phiscan.review.decisions.verdicts import UnopenedError
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkState
 from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, share
-from tests.review.results import NOW, clear, failed, later, pii_only, referred, scan, source
+from tests.review.results import NOW, clear, failed, later, pii_only, referred, scan
 from tests.review.samples import members
 
 
@@ -44,25 +43,6 @@ def test_blind_items_are_dealt_evenly_over_the_list(desk: Store) -> None:
     assert len(places) == 6
     gaps = [after - before for before, after in pairwise(places)]
     assert max(gaps) <= 14
-
-
-def test_every_reviewed_item_counts_and_an_unsure_one_as_phi(desk: Store) -> None:
-    desk.desk.draw_sample(n_queued=6, n_unreferred=0, by="lead", now=NOW)
-    first, second, third, *_ = members(desk.database, referred=True)
-    desk.decide_all([(third, Verdict.PHI)], reviewer="ana", now=later(1))
-    listed_part = desk.desk.left().listed
-    assert (listed_part.population, listed_part.reviewed, listed_part.phi, listed_part.found_since) == (
-        40,
-        1,
-        1,
-        1,
-    )
-    assert listed_part.verdicts == (None, None, True, None, None, None)
-    desk.decide_all([(first, Verdict.UNSURE)], reviewer="ana", now=later(2))
-    desk.decide_all([(second, Verdict.NOT_PHI)], reviewer="ana", now=later(3))
-    counts = desk.desk.left()
-    assert (counts.listed.reviewed, counts.listed.phi, counts.listed.found_since) == (3, 2, 1)
-    assert (counts.undecided, counts.listed.open, counts.listed.found, counts.unsure) == (37, 38, 1, 1)
 
 
 def test_files_that_arrive_after_the_draw_are_covered_by_no_sample(desk: Store) -> None:
@@ -99,35 +79,6 @@ def test_files_in_a_language_that_is_not_read_need_a_verdict_of_their_own(store:
     assert (known.not_covered, known.safe) == (0, True)
 
 
-def test_a_changed_a_moved_and_an_undecided_again_file_are_not_covered(desk: Store) -> None:
-    desk.decide_all([(1, Verdict.PHI)], reviewer="ana", now=NOW)
-    desk.desk.draw_sample(n_queued=20, n_unreferred=20, by="lead", now=NOW)
-    assert (desk.desk.left().listed.population, desk.desk.left().listed.found_since) == (39, 0)
-    desk.desk.undo(1, by="ana", now=later(1))
-    assert desk.desk.left().listed.arrived == 1
-    changed = replace(
-        referred("letters/001.txt", content="new"), source=source("letters/001.txt", mtime_ns=9)
-    )
-    moved = referred("moved.txt", content="hash of letters/002.txt")
-    kept = [row.path for row in desk.present_rows() if row.path not in {"letters/001.txt", "letters/002.txt"}]
-    scan(desk, [changed, moved], unchanged=kept, minutes=3)
-    part = desk.desk.left().listed
-    assert (part.open, part.arrived) == (40, 3)
-
-
-def test_verdicts_of_missing_files_stay_in_the_counts(desk: Store) -> None:
-    desk.desk.draw_sample(n_queued=10, n_unreferred=10, by="lead", now=NOW)
-    gone = [*members(desk.database, referred=True)[:2], *members(desk.database, referred=False)[:2]]
-    desk.decide_all([(number, Verdict.PHI) for number in gone], reviewer="ana", now=later(1))
-    before = desk.desk.left()
-    paths = {row.file_id: row.path for row in desk.present_rows()}
-    scan(desk, [], unchanged=[path for number, path in paths.items() if number not in gone], minutes=3)
-    after = desk.desk.left()
-    assert (after.listed.found_since, after.rest.found_since) == (2, 2)
-    assert after.listed.verdicts == before.listed.verdicts
-    assert remaining(after).found == remaining(before).found == 4
-
-
 def test_what_awaits_a_second_verdict_or_a_lead_is_not_final(desk: Store) -> None:
     desk.desk.set_policy(second_review=1, hide_limit=20, by="lead", now=NOW)
     desk.desk.decide(1, Verdict.PHI, reviewer="ana", now=later(1))
@@ -137,31 +88,6 @@ def test_what_awaits_a_second_verdict_or_a_lead_is_not_final(desk: Store) -> Non
     counts = desk.desk.left()
     assert (counts.undecided, counts.listed.open, counts.listed.found, counts.disputes) == (39, 40, 0, 1)
     assert "Two reviewers disagree about 1 file" in remaining(counts).why
-
-
-def test_a_blind_file_is_opened_or_judged_by_its_name(desk: Store) -> None:
-    desk.desk.draw_sample(n_queued=3, n_unreferred=3, by="lead", now=NOW)
-    in_list, in_rest = (members(desk.database, referred=kind)[0] for kind in (True, False))
-    with pytest.raises(UnopenedError, match="you have not opened it"):
-        desk.desk.decide(in_list, Verdict.NOT_PHI, reviewer="ana", now=later(1))
-    with pytest.raises(UnopenedError):
-        desk.desk.decide_all([(in_rest, Verdict.NOT_PHI)], reviewer="ana", now=later(1))
-    desk.desk.reveal(in_list, purpose="To decide whether it is PHI", by="bob", now=later(1))
-    with pytest.raises(UnopenedError):
-        desk.desk.decide(in_list, Verdict.NOT_PHI, reviewer="ana", now=later(1))  # another person opened it
-    desk.desk.decide(in_list, Verdict.PHI, reviewer="ana", now=later(2), by_name=True)
-    counts = desk.desk.left()
-    assert (counts.by_name, counts.listed.open, counts.listed.found, counts.listed.reviewed) == (1, 40, 0, 0)
-    assert line(desk, in_list).blind
-    assert in_list not in listed(desk)
-    desk.desk.decide(in_list, Verdict.PHI, reviewer="bob", now=later(3), override=True)
-    counts = desk.desk.left()
-    assert (counts.by_name, counts.listed.open, counts.listed.found, counts.listed.reviewed) == (0, 39, 1, 1)
-    shown = line(desk, in_list)
-    assert (shown.blind, shown.new, shown.n_people) == (False, False, 1 + (in_list - 1) % 5)
-    assert desk.desk.decide_all([(in_rest, Verdict.NOT_PHI)], reviewer="ana", now=later(4), opened=True) == 1
-    assert desk.desk.left().rest.verdicts == (False, None, None)
-    assert (desk.verify_audit().ok, agrees_with_the_truth(desk)) == (True, True)
 
 
 def test_weights_are_population_over_reviewed_beginning(desk: Store) -> None:

@@ -130,6 +130,7 @@ def test_a_changed_file_is_reviewed_from_the_start(store: Store, item: int) -> N
     assert store.desk.ratings() == ()
 
 
+@pytest.mark.usefixtures("database")
 def test_the_share_drawn_is_the_share_asked_for(store: Store) -> None:
     numbers = scanned(store, 200)
     store.desk.set_policy(second_review=0.3, hide_limit=20, by="lead", now=NOW)
@@ -232,6 +233,7 @@ def test_a_copy_that_is_found_later_is_hidden_with_the_others(store: Store, copi
     assert agrees_with_the_truth(store)
 
 
+@pytest.mark.usefixtures("database")
 def test_near_duplicates_share_one_lot(store: Store) -> None:
     pairs = [replace(one, signature=bytes([number // 2]) * 256) for number, one in enumerate(share(60))]
     scan(store, pairs)
@@ -241,13 +243,6 @@ def test_near_duplicates_share_one_lot(store: Store) -> None:
     held = [line(store, number, viewer="bob").state is WorkState.UNDECIDED for number in range(1, 61)]
     assert held[::2] == held[1::2]
     assert 3 <= sum(held[::2]) <= 27  # 15 expected; outside once in 100,000 keys
-
-
-def test_without_a_policy_nothing_is_drawn(store: Store) -> None:
-    number = scanned(store, 1)[0]
-    store.desk.decide(number, Verdict.PHI, reviewer="ana", now=NOW)
-    assert store.desk.second_review_counts().drawn == 0
-    assert store.desk.policy().set_at is None
 
 
 def test_the_policy_is_kept_with_its_history(store: Store) -> None:

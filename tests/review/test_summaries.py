@@ -1,11 +1,7 @@
 """The numbers of a scan, and the files behind them."""
 
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
-
-from phiscan.errors import StoreError
 from phiscan.model import FailReason, Outcome, UnreadPart
 from phiscan.review.store import ScanSummary, Store
 from tests.review.results import SHARE, VERSIONS, clear, failed, later, referred, scan
@@ -59,12 +55,6 @@ def test_bytes_are_those_that_were_read(store: Store) -> None:
     assert store.summary().bytes == 40 + 7 + 100
 
 
-def test_counts_the_people_of_copies_once(store: Store) -> None:
-    scan(store, [referred("a", content="same", n_people=5), referred("b", content="same", n_people=5)])
-    assert store.summary().referred == 2
-    assert store.summary().people_at_risk == 5
-
-
 def test_a_long_file_that_its_samples_refer_counts_as_read(store: Store) -> None:
     parts = tuple(UnreadPart(f"bytes {start}-", FailReason.SAMPLED) for start in (100, 300))
     scan(store, [replace(referred("long.csv"), unread=parts), referred("letter.txt")])
@@ -108,19 +98,3 @@ def test_an_empty_share_has_numbers_too(store: Store) -> None:
     assert store.summary().crawled == 0
     assert store.summary().people_at_risk == 0
     assert list(store.rows()) == []
-
-
-def test_says_when_there_is_no_scan(store: Store, database: Path) -> None:
-    with pytest.raises(StoreError, match="the database holds no scan yet"):
-        store.summary()
-    assert store.queue() == []
-    assert database.exists()
-
-
-def test_the_json_has_the_fields_of_the_contract(store: Store) -> None:
-    scan(store)
-    expected = {
-        "scan", "roots", "started", "ended", "crawled", "screened", "unchanged", "skipped", "failed", "bytes",
-        "seconds", "screened_positive", "referred", "people_at_risk", "by_detector", "versions",
-    }  # fmt: skip
-    assert expected <= set(store.summary().to_json())

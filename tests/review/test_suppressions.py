@@ -192,20 +192,3 @@ def test_what_stays_hidden_identifies_nobody() -> None:
     for kind in NOT_BY_THEMSELVES:
         assert not bits_of(kind) & (NAMES | DIRECT | RECORD | CONTACT)
         assert kind is not EntityType.DATE_OF_BIRTH
-
-
-def test_a_rule_is_suppressed_in_a_folder(store: Store) -> None:
-    age = replace(finding("93", kind=EntityType.AGE_OVER_89), source="age.without_unit.1")
-    scan(
-        store,
-        [
-            replace(referred("ages/1.txt"), findings=(age,)),
-            replace(referred("others/2.txt"), findings=(age,)),
-            replace(referred("ages/3.txt"), findings=(SWITCHBOARD,)),
-        ],
-    )
-    rule = scope(kind=SuppressionKind.RULE, target=age.source, preview="", folder="ages")
-    assert store.desk.preview_suppression([rule], now=NOW).n_matched == 1
-    store.desk.suppress([rule], reason="bed numbers", until=END, by="ana", now=NOW)
-    assert (listed(store), listed(store, HIDDEN)) == ([2, 3], [1])
-    assert agrees_with_the_truth(store)

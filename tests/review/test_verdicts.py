@@ -16,18 +16,6 @@ def decisions(store: Store, number: int) -> list[tuple[str, str]]:
     return [(one.reviewer, one.verdict.value) for one in store.item(number).decisions]
 
 
-def test_the_same_form_twice_is_one_decision(store: Store) -> None:
-    number = scanned(store, 1)[0]
-    answers = [
-        store.desk.decide(number, Verdict.PHI, reviewer="ana", now=later(minute), token="form 1")
-        for minute in range(3)
-    ]
-    assert [(one.repeated, one.decided) for one in answers] == [(False, NOW), (True, NOW), (True, NOW)]
-    assert decisions(store, number) == [("ana", "phi")]
-    store.desk.decide(number, Verdict.NOT_PHI, reviewer="ana", now=later(4), token="form 2")
-    assert decisions(store, number) == [("ana", "phi"), ("ana", "not_phi")]
-
-
 def test_a_form_is_good_for_one_file_and_person(store: Store) -> None:
     scanned(store, 2)
     store.desk.decide(1, Verdict.PHI, reviewer="ana", now=NOW, token="form")
@@ -49,16 +37,6 @@ def test_refuses_a_verdict_on_content_that_has_changed(store: Store) -> None:
         store.desk.decide(1, Verdict.PHI, reviewer="ana", now=NOW, seen=99)
 
 
-def test_two_people_do_not_decide_over_each_other_unawares(store: Store) -> None:
-    number = scanned(store, 1)[0]
-    store.desk.decide(number, Verdict.PHI, reviewer="ana", now=NOW)
-    with pytest.raises(ConflictError, match="decided as phi by ana meanwhile"):
-        store.desk.decide(number, Verdict.NOT_PHI, reviewer="bob", now=NOW)
-    assert line(store, number).reviewer == "ana"
-    store.desk.decide(number, Verdict.NOT_PHI, reviewer="bob", now=NOW, override=True)
-    assert (line(store, number).reviewer, line(store, number).state) == ("bob", WorkState.NOT_PHI)
-
-
 def test_undo_lets_what_stood_before_stand_again(store: Store) -> None:
     number = scanned(store, 1)[0]
     desk = store.desk
@@ -77,25 +55,6 @@ def test_undo_lets_what_stood_before_stand_again(store: Store) -> None:
     assert told == [("decide", False), ("decide", False), ("undo", False), ("undo", False)]
     assert store.verify_audit().ok
     assert agrees_with_the_truth(store)
-
-
-def test_undo_is_for_ones_own_verdict_or_a_lead(store: Store) -> None:
-    number = scanned(store, 1)[0]
-    store.desk.decide(number, Verdict.PHI, reviewer="ana", now=NOW)
-    with pytest.raises(ConflictError, match="no verdict by bob is current"):
-        store.desk.undo(number, by="bob", now=NOW)
-    store.desk.undo(number, by="bob", now=NOW, lead=True)
-    assert line(store, number).state is WorkState.UNDECIDED
-
-
-def test_undo_last_goes_back_through_the_day(store: Store) -> None:
-    first, second, third = scanned(store, 3)
-    for minute, number in enumerate((first, second, third)):
-        store.desk.decide(number, Verdict.PHI, reviewer="ana", now=later(minute))
-    undone = [store.desk.undo_last(by="ana", now=later(9)).file_ids for _ in range(3)]
-    assert undone == [(third,), (second,), (first,)]
-    with pytest.raises(ConflictError, match="ana has given no verdict"):
-        store.desk.undo_last(by="ana", now=later(9))
 
 
 def test_refuses_what_is_no_item_and_texts_that_are_too_long(store: Store) -> None:

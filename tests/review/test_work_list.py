@@ -16,7 +16,7 @@ from phiscan.review.worklist import reading
 from phiscan.review.worklist.model import WorkFilter, WorkOrder, WorkState
 from phiscan.store.tables import work_item
 from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, scanned, share
-from tests.review.results import NOW, ROOT, SHARE, clear, failed, later, pii_only, referred, scan
+from tests.review.results import NOW, ROOT, clear, failed, later, pii_only, referred, scan
 
 
 def test_holds_what_was_referred_the_riskiest_first(store: Store) -> None:
@@ -25,10 +25,11 @@ def test_holds_what_was_referred_the_riskiest_first(store: Store) -> None:
     assert [item.path for item in items] == ["a/letter.txt", "c/referral.txt"]
     first = items[0]
     assert (first.n_people, first.n_findings, first.health_score, first.exposure) == (3, 2, 0.8, "group")
+    assert first.risk == pytest.approx(3 * 3 * 2 * 0.8)  # twice, as a group may read it
     assert (first.state, first.owner, first.new, first.n_group) == (WorkState.UNDECIDED, "1000", True, 1)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_is_what_the_other_tables_say_whatever_happens(store: Store, seed: int) -> None:
     lot = random.Random(seed)
     files = share(10)
@@ -73,16 +74,6 @@ def test_is_what_the_other_tables_say_whatever_happens(store: Store, seed: int) 
     assert store.verify_audit().ok
     assert store.queue_size() == len(store.queue())
     assert store.queue_size(verdicts=[None]) == len(store.queue(verdicts=[None]))
-
-
-def test_a_verdict_holds_for_its_content_only(store: Store) -> None:
-    scan(store, [referred("a.txt", content="one")])
-    store.desk.decide(1, Verdict.PHI, reviewer="ana", now=NOW)
-    assert line(store, 1).state is WorkState.PHI
-    scan(store, [referred("a.txt", content="two")], minutes=1)
-    assert (line(store, 1).state, line(store, 1).new) == (WorkState.UNDECIDED, True)
-    scan(store, [referred("a.txt", content="one")], minutes=2)
-    assert (line(store, 1).state, line(store, 1).new) == (WorkState.PHI, False)
 
 
 def test_files_leave_the_list_and_come_back(store: Store) -> None:
@@ -242,14 +233,6 @@ def test_a_blind_item_gives_nothing_away(store: Store) -> None:
     for wanted in (WorkFilter(entity_type=EntityType.PERSON), WorkFilter(min_score=0.0)):
         assert not {*listed(store, wanted)} & {*kinds}
     assert store.queue_size() == 10  # the contract's queue holds referred files only
-
-
-def test_an_item_not_in_the_list_is_refused(store: Store) -> None:
-    scan(store, SHARE)
-    with pytest.raises(InputError, match="file 3: not in the review list"):
-        store.desk.item(3, viewer="ana", now=NOW)
-    with pytest.raises(InputError, match="file 99: not in the review list"):
-        store.desk.detail(99, viewer="ana", now=NOW)
 
 
 def test_the_place_of_an_item_is_the_one_that_it_has_in_the_list(store: Store) -> None:

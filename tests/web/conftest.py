@@ -11,8 +11,6 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from pwdlib import PasswordHash
-from pwdlib.hashers.argon2 import Argon2Hasher
 
 from phiscan.config import Config
 from phiscan.errors import ConflictError
@@ -24,12 +22,13 @@ from phiscan.review.store import Store
 from phiscan.visible import visible
 from phiscan.web import report_builds
 from phiscan.web.app import create_app
+from tests.review.conftest import QUICK, quick_hashes
 from tests.review.results import NOW, scan, url_of
 from tests.web.clock import Clock
 
+__all__ = ("quick_hashes",)  # a fixture
 PASSWORD = "correct horse battery"
 ESCAPED_TWICE = re.compile(r"&amp;(?:#\d+|#x[0-9a-f]+|lt|gt|quot|amp|apos|nbsp);.{0,40}")
-QUICK = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
 OWN = {"sec-fetch-site": "same-origin"}  # what a browser says of our own forms
 
 
@@ -61,6 +60,9 @@ class Browser:
         answer = self.client.post("/sign-in", data={"name": name, "password": password}, headers=OWN)
         assert answer.status_code == 303, answer.text
         return self
+
+
+Visit = Callable[[str], Browser]
 
 
 class NoShare(Rereader):
@@ -103,13 +105,6 @@ def store(made_once: Path, tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-@pytest.fixture(autouse=True)
-def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hash passwords with the least memory that Argon2 takes: the tests sign in hundreds of times."""
-    monkeypatch.setattr(passwords, "_HASHER", QUICK)
-    passwords._unmatched_hash.cache_clear()
-
-
 @pytest.fixture
 def report_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make reports in this process, where the process of their own is not what is tested."""
@@ -134,7 +129,7 @@ def app(made_app: FastAPI, store: Store, clock: Clock) -> FastAPI:
 
 
 @pytest.fixture
-def browser(app: FastAPI) -> Callable[[str], Browser]:
+def browser(app: FastAPI) -> Visit:
     """Return what signs somebody in; "" = nobody."""
 
     def make(name: str = "") -> Browser:

@@ -1,6 +1,5 @@
 """Every route asks for a permission, and gives each role what the table says: from the routes themselves."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 
@@ -10,9 +9,9 @@ from fastapi import FastAPI
 from phiscan.config import Config
 from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
-from phiscan.web.access import PERMISSION, RIGHTS, GuardedRoute, Permission, Route, Routes, may
+from phiscan.web.access import RIGHTS, GuardedRoute, Permission, Route, Routes, may
 from phiscan.web.app import ROUTES, create_app
-from tests.web.conftest import OWN, Browser
+from tests.web.conftest import OWN, Browser, Visit
 
 P = Permission
 EXPECTED: dict[Role, set[Permission]] = {
@@ -67,19 +66,6 @@ def test_every_route_of_the_application_is_a_declared_one_behind_its_permission(
     assert len(app.routes) == len(ALL) == len({(method, path) for method, path, _needs in ALL}) > 20
 
 
-def test_every_operation_of_the_openapi_document_names_the_permission_of_its_route(app: FastAPI) -> None:
-    paths = json.loads(json.dumps(app.openapi()))["paths"]
-    found = {
-        (method.upper(), path, operation[PERMISSION])
-        for path, operations in paths.items()
-        for method, operation in operations.items()
-    }
-    assert found == {
-        (method, path, needs.value) for method, path, needs in ALL if path.startswith("/api/v1/")
-    } - {("GET", "/api/v1/openapi.json", "signed_in")}
-    assert found
-
-
 def _filled(path: str) -> str:
     return re.sub(r"\{[^}]*\}", "1", path)
 
@@ -87,7 +73,7 @@ def _filled(path: str) -> str:
 @pytest.mark.usefixtures("report_here")
 @pytest.mark.parametrize("role", [None, *Role], ids=lambda role: role.value if role else "nobody")
 def test_every_route_lets_in_whom_its_permission_says_and_nobody_else(
-    role: Role | None, browser: Callable[[str], Browser], store: Store
+    role: Role | None, browser: Visit, store: Store
 ) -> None:
     """With an empty body: whoever is let in gets any other answer than 401, 403 or the sign-in page."""
     wrong = []
@@ -110,7 +96,7 @@ def test_every_route_lets_in_whom_its_permission_says_and_nobody_else(
     assert store.verify_audit().ok
 
 
-@pytest.mark.parametrize("role", Role, ids=lambda role: role.value)
+@pytest.mark.parametrize("role", [Role.READER, Role.LEAD, Role.ADMIN], ids=lambda role: role.value)
 def test_a_token_carries_the_rights_of_its_person_in_the_api_and_none_elsewhere(
     role: Role, app: FastAPI, store: Store, clock: Callable[[], object]
 ) -> None:
@@ -145,7 +131,7 @@ def test_a_route_without_a_permission_cannot_be_made(store: Store) -> None:
         GuardedRoute("/secret", lambda: None)
 
 
-def test_an_unknown_address_says_nothing(browser: Callable[[str], Browser]) -> None:
+def test_an_unknown_address_says_nothing(browser: Visit) -> None:
     for visitor in (browser(""), browser("lead")):
         for path in ("/nothing", "/api/v1/nothing", "/docs", "/redoc", "/openapi.json", "/static/../app.py"):
             assert visitor.client.get(path).status_code == 404, path

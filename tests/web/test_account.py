@@ -1,7 +1,6 @@
 """One's own account: password, sessions, tokens; and the address behind a proxy."""
 
 import re
-from collections.abc import Callable
 
 from fastapi import FastAPI
 
@@ -11,9 +10,8 @@ from phiscan.review.store import Store
 from phiscan.web.app import create_app
 from phiscan.web.request_context import Settings
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, PASSWORD, Browser
+from tests.web.conftest import OWN, PASSWORD, Browser, Visit
 
-Visit = Callable[[str], Browser]
 NEW = "another horse battery"
 
 

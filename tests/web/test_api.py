@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +10,8 @@ from fastapi import FastAPI
 from phiscan.review.store import Store
 from tests.review.results import referred, scan
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, Browser
+from tests.web.conftest import OWN, Visit
 
-Visit = Callable[[str], Browser]
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -29,8 +27,7 @@ def test_the_page_of_the_documentation_lists_every_operation_with_its_permission
     assert listed == found
 
 
-def test_the_page_of_the_documentation_says_what_each_role_may_do(app: FastAPI) -> None:
-    assert app
+def test_the_page_of_the_documentation_says_what_each_role_may_do() -> None:
     page = (DOCS / "reference" / "users.md").read_text(encoding="utf-8")
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
@@ -125,14 +122,13 @@ def test_somebody_who_was_slower_is_told_and_a_lead_takes_back_what_another_deci
 
 def test_a_wrong_filter_is_refused_by_name(browser: Visit) -> None:
     visitor = browser("lead").client
-    wrong = ["state=x", "min=2", "kind=NOTHING", "root=x", "root=99999999999999999999", "order=x", "at=x"]
-    for address in (
-        *(f"{path}?{one}" for one in wrong for path in ("queue", "queue/export")),
-        "queue?limit=0",
-    ):
-        answer = visitor.get(f"/api/v1/{address}")
-        assert answer.status_code in {400, 422}, address
-        assert answer.json()["detail"]
+    wrong = ["state=x", "min=2", "max=nan", "kind=NOTHING", "root=x", "root=-1", "root=²", f"root={10**20}"]
+    for one in (*wrong, "order=x", "at=x", "text=" + "x" * 1001):
+        for path in ("queue", "queue/export"):
+            answer = visitor.get(f"/api/v1/{path}?{one}")
+            assert answer.status_code == 400, one
+            assert one.partition("=")[0] in answer.json()["detail"]
+    assert visitor.get("/api/v1/queue?limit=0").status_code in {400, 422}
 
 
 def test_corrects_a_span(browser: Visit) -> None:
@@ -185,21 +181,6 @@ def test_an_export_stands_in_the_log(browser: Visit, store: Store) -> None:
     ]
     (entry,) = store.users.log(action="export").entries
     assert (entry.actor, entry.details["value"]) == ("lead", "queue")
-
-
-def test_a_blind_item_says_nothing_of_what_the_machine_found(
-    browser: Visit, store: Store, clock: Clock
-) -> None:
-    store.desk.draw_sample(n_queued=2, n_unreferred=1, by="lead", now=clock(), seed="s")
-    visitor = browser("reviewer").client
-    items = visitor.get("/api/v1/queue?state=any").json()["items"]
-    blind = [item for item in items if item["blind"]]
-    assert len(blind) == 3
-    for item in blind:
-        shown = visitor.get(f"/api/v1/items/{item['file']}").json()
-        assert (shown["found"], shown["terms"], shown["unread"], shown["detectors"]) == ([], [], [], {})
-        assert (shown["item"]["pii"], shown["item"]["health"], shown["item"]["case"]) == ([], None, None)
-        assert (shown["hamming"], shown["missing"], shown["health_prototype"]) == (None, [], None)
 
 
 def test_accounts_by_the_api(browser: Visit, store: Store) -> None:

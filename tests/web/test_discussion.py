@@ -1,17 +1,17 @@
 """Comments, mentions and tags at the desk; several items of the list at once, taken back as a whole."""
 
 import re
-from collections.abc import Callable
+from dataclasses import replace
 
 from phiscan.model import Verdict
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkFilter, WorkState
 from phiscan.review.worklist.reading import UNDECIDED
 from tests.review.desk import scanned
+from tests.review.results import referred, scan
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, Browser
+from tests.web.conftest import OWN, Browser, Visit
 
-Sign = Callable[[str], Browser]
 LEGAL = WorkFilter(state=WorkState.ANY, tag="legal")
 
 
@@ -40,7 +40,7 @@ def take_back(seat: Browser, page: str, clock: Clock) -> str:
     return send(seat, form.pop("action"), **form)
 
 
-def test_a_comment_to_a_colleague_is_listed_until_answered(browser: Sign, store: Store) -> None:
+def test_a_comment_to_a_colleague_is_listed_until_answered(browser: Visit, store: Store) -> None:
     reviewer, lead = browser("reviewer"), browser("lead")
     (number, *_rest) = scanned(store, 5)
     page = send(reviewer, f"/items/{number}/comments", text="Is <b>this</b> the ward's?", to="lead")
@@ -63,7 +63,7 @@ def test_a_comment_to_a_colleague_is_listed_until_answered(browser: Sign, store:
         assert answer.status_code == status
 
 
-def test_tags_of_one_item_and_of_the_chosen_ones(browser: Sign, store: Store, clock: Clock) -> None:
+def test_tags_of_one_item_and_of_the_chosen_ones(browser: Visit, store: Store, clock: Clock) -> None:
     seat = browser("lead")
     chosen = scanned(store, 5)[:3]
     page = send(seat, f"/items/{chosen[0]}/tags", tag="legal", what="tag")
@@ -89,7 +89,7 @@ def test_tags_of_one_item_and_of_the_chosen_ones(browser: Sign, store: Store, cl
 
 
 def test_a_verdict_and_an_assignment_of_the_chosen_are_one_act(
-    browser: Sign, store: Store, clock: Clock
+    browser: Visit, store: Store, clock: Clock
 ) -> None:
     seat = browser("lead")
     chosen = scanned(store, 5)[:3]
@@ -114,7 +114,18 @@ def test_a_verdict_and_an_assignment_of_the_chosen_are_one_act(
     assert other.headers["location"].endswith("said=not_taken_back")
 
 
-def test_a_blind_item_has_no_discussion(browser: Sign, store: Store, clock: Clock) -> None:
+def test_a_group_is_decided_but_for_what_is_not_ticked(browser: Visit, store: Store, clock: Clock) -> None:
+    names = [f"copy {number}.txt" for number in range(3)]
+    scan(store, [replace(referred(name), signature=b"\1" * 256) for name in names], minutes=2)
+    copies = [store.find(name) for name in names]
+    group = store.desk.item(copies[0], viewer="reviewer", now=clock()).group_id
+    form = {"verdict": "not_phi", "file": copies[1:], "token": "once"}
+    page = browser("reviewer").client.post(f"/groups/{group}/decide", data=form, headers=OWN)
+    assert "2 files are recorded as not PHI." in page.text
+    assert [store.item(number).verdict for number in copies] == [None, Verdict.NOT_PHI, Verdict.NOT_PHI]
+
+
+def test_a_blind_item_has_no_discussion(browser: Visit, store: Store, clock: Clock) -> None:
     seat = browser("lead")
     chosen = scanned(store, 5)
     send(seat, "/queue/tag", tag="surely-phi", what="tag", file=chosen)

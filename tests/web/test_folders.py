@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -18,9 +17,8 @@ from phiscan.review.worklist.model import Exposure, WorkFilter, WorkState
 from phiscan.review.worklist.reading import FolderTotal
 from phiscan.web.routes.folders import WIDE, Box, folder_view, split
 from tests.review.results import NOW, later, referred, scan
-from tests.web.conftest import OWN, Browser
+from tests.web.conftest import OWN, Visit
 
-Visit = Callable[[str], Browser]
 ROOT = b"/folders"
 
 

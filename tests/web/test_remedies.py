@@ -7,7 +7,7 @@ import re
 import socket
 import socketserver
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -18,8 +18,8 @@ from blake3 import blake3
 from fastapi import FastAPI
 
 from phiscan.config import OrganizationTable, config_of
-from phiscan.errors import ConfigError, ConflictError, InputError
-from phiscan.model import FileResult, Verdict
+from phiscan.errors import ConfigError, InputError
+from phiscan.model import Verdict
 from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.incidents import TaskState
 from phiscan.review.store import Store
@@ -27,18 +27,11 @@ from phiscan.web.routes import remedies
 from phiscan.web.routes.trend import burn_down, departments, read_departments, seconds_per_item, trend_rows
 from tests.cli.program import invoke
 from tests.monitoring.test_notices import _MailServer
-from tests.review.results import NOW, later, referred, scan, url_of
+from tests.review.results import NOW, later, readable, referred, scan, url_of
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, PASSWORD, Browser
+from tests.web.conftest import OWN, PASSWORD, Visit
 
-Visit = Callable[[str], Browser]
 NAMES = ("Ward/open.txt", "Ward/gone.txt", "Lab/x/closed.txt", "Lab/other.txt", "top.txt")
-
-
-def readable(name: str, mode: int = 0o100644, owner: str = "jroe") -> FileResult:
-    result = referred(name, root=b"/wide", content=f"hash of {name}")
-    source = replace(result.source, mode=mode, ctime_ns=mode, owner=owner)
-    return replace(result, source=source, n_people=7)
 
 
 @pytest.fixture
@@ -294,7 +287,7 @@ def test_the_trend_counts_each_scan(browser: Visit, store: Store, confirmed: dic
     assert confirmed
     scan(
         store,
-        [readable("Lab/x/closed.txt", 0o100600, "ann")],
+        [readable("Lab/x/closed.txt", 0o100600, owner="ann")],
         unchanged=[
             name for name in NAMES if "/" in name and name not in {"Ward/gone.txt", "Lab/x/closed.txt"}
         ],
@@ -368,4 +361,3 @@ def test_the_pace_leaves_pauses_out(clock: Clock) -> None:
     later_on = [clock() + timedelta(hours=2, seconds=10 * at) for at in range(3)]
     assert seconds_per_item([[*day, *later_on]]) == pytest.approx((5 * 30 + 2 * 10) / 7)
     assert seconds_per_item([[one] for one in day]) is None
-    assert issubclass(ConflictError, InputError)

@@ -1,7 +1,6 @@
 """The status line: the same figures on every page, and how many blind items it takes to stop safely."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 from phiscan.metrics.remaining import remaining
@@ -10,9 +9,8 @@ from phiscan.model.frame import FrameCounts, FramePart
 from phiscan.review.store import Store
 from phiscan.web.pages import stop_words
 from tests.review.results import NOW, clear, later, referred, scan
-from tests.web.conftest import Browser
+from tests.web.conftest import Visit
 
-Visit = Callable[[str], Browser]
 PAGES = ("/queue", "/items/1", "/left", "/incidents", "/suppressions", "/second-review", "/scans", "/search")
 
 

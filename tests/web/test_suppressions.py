@@ -1,6 +1,5 @@
 """Suppressions at the desk: several values at once, never for nothing; approvals say what they hide."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -12,9 +11,8 @@ from phiscan.review.store import Store
 from tests.review.results import NOW, referred, scan
 from tests.review.test_suppressions import NAME, SWITCHBOARD
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, PASSWORD, Browser
+from tests.web.conftest import OWN, PASSWORD, Visit
 
-Visit = Callable[[str], Browser]
 BOTH = ["value-0", "value-1"]
 
 

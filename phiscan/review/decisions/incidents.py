@@ -431,7 +431,6 @@ class Task:
     exposure_now: Exposure | None  # None = the file is missing
     n_people: int
     confirmed: datetime
-    confirmed_by: str
     due: datetime
     state: TaskState
     proof_scan: int | None  # the scan that proves it; None while open
@@ -500,7 +499,6 @@ _CONFIRMED = (
         _then.c.id.label("examination_id"),
         decision.c.verdict,
         decision.c.decided,
-        decision.c.reviewer,
         decision.c.content_hash,
         root.c.id.label("root_id"),
         root.c.display.label("root"),
@@ -571,7 +569,6 @@ def _task(row: Any, last: Mapping[str, IncidentEntry], assigned: Owners, now: da
         exposure=then,
         exposure_now=None if is_gone else present,
         confirmed=row.decided,
-        confirmed_by=row.reviewer,
         due=due,
         state=state,
         proof_scan=proof,

@@ -202,10 +202,8 @@ def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lea
     work_rows.refresh_contents(connection, [(file_id, row.content_hash)])
 
 
-def skip_item(
-    connection: sa.Connection, file_id: int, *, reviewer: str, now: datetime, until: datetime | None = None
-) -> None:
-    """Skip an item for one reviewer, for ``SKIP_FOR`` or until a moment.
+def skip_item(connection: sa.Connection, file_id: int, *, reviewer: str, now: datetime) -> None:
+    """Skip an item for one reviewer, for ``SKIP_FOR``.
 
     Raises:
         InputError: no such file, or no reviewer.
@@ -213,7 +211,7 @@ def skip_item(
     reviewer = checked_name("reviewer", reviewer)
     row = writing.read_file(connection, file_id)
     values = {"file_id": file_id, "content_hash": row.content_hash, "reviewer": reviewer}
-    seals.insert(connection, skip, [{**values, "until": until or now + SKIP_FOR}])
+    seals.insert(connection, skip, [{**values, "until": now + SKIP_FOR}])
 
 
 def _require_seen(connection: sa.Connection, row: sa.Row[Any], seen: int | None) -> None:
