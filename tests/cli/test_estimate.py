@@ -1,22 +1,18 @@
 """The estimate commands answer the contract, and refuse nonsense with one line."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from jsonschema import Draft202012Validator
 
-from phiscan.cli import app, main
 from phiscan.model import Verdict
 from phiscan.review.store import Store
+from tests.cli import program
 from tests.empty_database import new_store
 from tests.review.results import NOW, clear, failed, referred, scan, url_of
 
-SCHEMAS = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
 ONE_OF_THREE = (("patterns", False), ("names", False), ("text", True))
 TWO = "a,b,count\n1,1,60\n1,0,20\n0,1,30\n"
 THREE = "a,b,c,count\n1,0,0,40\n0,1,0,30\n0,0,1,20\n1,1,0,6\n1,0,1,9\n0,1,1,8\n1,1,1,5\n"
@@ -25,12 +21,7 @@ THREE = "a,b,c,count\n1,0,0,40\n0,1,0,30\n0,0,1,20\n1,1,0,6\n1,0,1,9\n0,1,1,8\n1
 def answer(*arguments: object) -> dict[str, Any]:
     """Run `phiscan estimate ... --json`, and check the answer against the published schema."""
     words = [str(argument) for argument in arguments]
-    result = CliRunner().invoke(app, ["estimate", *words, "--json"], catch_exceptions=False)
-    assert result.exit_code == 0
-    parsed: dict[str, Any] = json.loads(result.stdout)
-    schema = json.loads((SCHEMAS / f"estimate-{words[0]}.json").read_text(encoding="utf-8"))
-    Draft202012Validator.check_schema(schema)
-    Draft202012Validator(schema).validate(parsed)
+    parsed: dict[str, Any] = program.answer(f"estimate-{words[0]}", "estimate", *words)
     check_reasons(parsed)
     assert parsed["assumption"].endswith(".")
     assert parsed["source"]
@@ -49,21 +40,8 @@ def check_reasons(value: object) -> None:
             check_reasons(part)
 
 
-@pytest.fixture
-def refusal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Return what runs the program as a user does, and returns the one line that it prints."""
-
-    def refused(*arguments: object) -> str:
-        monkeypatch.setattr("sys.argv", ["phiscan", "estimate", *(str(argument) for argument in arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        assert stopped.value.code == 2
-        caught = capsys.readouterr()
-        assert caught.out == ""
-        (line,) = caught.err.splitlines()
-        return line
-
-    return refused
+def refusal(*arguments: object) -> str:
+    return program.refused("estimate", *map(str, arguments))
 
 
 def written(folder: Path, text: str) -> Path:
@@ -217,12 +195,12 @@ def test_adds_up_strata(tmp_path: Path) -> None:
         ("", "line 1"),
     ],
 )
-def test_refuses_bad_histories(tmp_path: Path, text: str, said: str, refusal: Callable[..., str]) -> None:
+def test_refuses_bad_histories(tmp_path: Path, text: str, said: str) -> None:
     assert said in refusal("missed", written(tmp_path, text))
 
 
 @pytest.mark.parametrize("model", ["12,3", "[12]", "[14,23]", "[123]", "[1,2,]", "[11,2,3]", "[]", "[a,b,c]"])
-def test_refuses_what_is_no_model(tmp_path: Path, model: str, refusal: Callable[..., str]) -> None:
+def test_refuses_what_is_no_model(tmp_path: Path, model: str) -> None:
     path = written(tmp_path, THREE)
     assert "model: " in refusal("missed", path, "--model", model)
 
@@ -257,30 +235,25 @@ def test_stays_exact_for_a_thousand_million_files() -> None:
 
 
 @pytest.mark.parametrize(("second", "field"), [("txt,50,60,1", "sample"), ("pdf,500,50,0", "name")])
-def test_names_the_line_of_a_bad_stratum(
-    tmp_path: Path, second: str, field: str, refusal: Callable[..., str]
-) -> None:
+def test_names_the_line_of_a_bad_stratum(tmp_path: Path, second: str, field: str) -> None:
     rows = f"name,population,sample,found\npdf,500,50,0\n{second}\n"
     assert f"line 3, field {field}" in refusal("elusion", "--strata", written(tmp_path, rows))
 
 
 @pytest.mark.parametrize("rows", ["item,x\n1,phi\n", "item,x,y\n1,phi,phi\n1,phi,phi\n", "x,y\nphi,phi\n"])
-def test_refuses_ratings_that_cannot_be_compared(
-    tmp_path: Path, rows: str, refusal: Callable[..., str]
-) -> None:
+def test_refuses_ratings_that_cannot_be_compared(tmp_path: Path, rows: str) -> None:
     assert "line" in refusal("agreement", written(tmp_path, rows))
 
 
 @pytest.mark.parametrize("counts", ["1,2", "1,2,3,4", "-1,2,3", "1,2,x", "1,2,nan", "1.5,2,3"])
-def test_refuses_bad_verified_counts(counts: str, refusal: Callable[..., str]) -> None:
+def test_refuses_bad_verified_counts(counts: str) -> None:
     said = refusal("verified", f"--positive={counts}", "--negative", "1,1,1")
     assert "--positive" in said
 
 
 def test_warns_when_prevalence_was_cut() -> None:
     given = ("--found", "1", "--sample", "150", "--sensitivity", "0.96", "--specificity", "0.89")
-    words = ["estimate", "prevalence", "--json", *given]
-    result = CliRunner().invoke(app, words, catch_exceptions=False)
+    result = program.invoke("estimate", "prevalence", "--json", *given)
     assert json.loads(result.stdout)["prevalence"] == 0
     assert "cut" in json.loads(result.stdout)["warning"]
     assert "warning" in result.stderr
@@ -308,24 +281,22 @@ def test_warns_when_prevalence_was_cut() -> None:
         ("missed", "no-such-file.csv"),
     ],
 )
-def test_refuses_nonsense(given: tuple[object, ...], refusal: Callable[..., str]) -> None:
+def test_refuses_nonsense(given: tuple[object, ...]) -> None:
     assert refusal(*given)
 
 
 def test_writes_lines_for_people(tmp_path: Path) -> None:
-    words = ["estimate", "missed", str(written(tmp_path, THREE))]
-    result = CliRunner().invoke(app, words, catch_exceptions=False)
-    assert "models: model [12,13,23], df 0, outcome ok, total " in result.stdout
-    assert "assumption: " in result.stdout
+    shown = program.run("estimate", "missed", str(written(tmp_path, THREE)))
+    assert "models: model [12,13,23], df 0, outcome ok, total " in shown
+    assert "assumption: " in shown
 
 
 @pytest.mark.parametrize("command", ["screening", "missed", "elusion", "agreement", "verified", "prevalence"])
 def test_helps_with_an_example(command: str) -> None:
-    result = CliRunner().invoke(app, ["estimate", command, "--help"], catch_exceptions=False)
-    assert "Example: phiscan estimate" in result.stdout
+    assert "Example: phiscan estimate" in program.run("estimate", command, "--help")
 
 
-def test_says_whether_the_second_list_was_reviewed(tmp_path: Path, refusal: Callable[..., str]) -> None:
+def test_says_whether_the_second_list_was_reviewed(tmp_path: Path) -> None:
     path = written(tmp_path, THREE)
     unknown = answer("missed", path)["second_list"]
     assert unknown["too_low"] is None
@@ -355,9 +326,7 @@ def test_counts_the_confirmed_files_of_a_scan(home: Path) -> None:
     assert not after["second_list"]["too_low"]
 
 
-def test_refuses_options_that_do_not_go_together(
-    home: Path, refusal: Callable[..., str], tmp_path: Path
-) -> None:
+def test_refuses_options_that_do_not_go_together(home: Path, tmp_path: Path) -> None:
     with new_store(home / "phiscan.db") as store:
         scan(store, [failed("a.txt")])
     assert "two detectors or more" in refusal("missed")
@@ -377,7 +346,7 @@ def test_missed_gives_each_detector_its_confusion_matrix(tmp_path: Path) -> None
     assert answer("missed", written(tmp_path, THREE))["detectors"][0]["fn"] > 0
 
 
-def test_missed_takes_the_one_model_of_two_lists(tmp_path: Path, refusal: Callable[..., str]) -> None:
+def test_missed_takes_the_one_model_of_two_lists(tmp_path: Path) -> None:
     table = written(tmp_path, TWO)
     found = answer("missed", table, "--model", "[1,2]")
     assert "Lincoln-Petersen" in found["note"]
@@ -395,7 +364,6 @@ def test_missed_takes_the_one_model_of_two_lists(tmp_path: Path, refusal: Callab
 )
 def test_missed_refuses_counts_that_contradict_each_other(
     tmp_path: Path,
-    refusal: Callable[..., str],
     more: tuple[str, ...],
     words: str,
 ) -> None:
