@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phiscan.model import Verdict
 from phiscan.review.store import Store
-from tests.cli.program import invoke, lines, run
+from tests.cli.program import invoke, lines, refused, run
 from tests.review.results import KEY, NOW, later, referred, scan, source, url_of
 
 
@@ -189,10 +189,7 @@ def test_refuses_in_one_line(scanned: Path) -> None:
         (["export", "--scan", "99"], "scan 99: there is no such scan"),
         (["list", "--scan", "99"], "scan 99: there is no such scan"),
     ):
-        message = run("queue", *arguments, status=2)
-        assert message.startswith("phiscan: ")
-        assert words in message
-        assert message.count("\n") == 1
+        assert words in refused("queue", *arguments)
 
 
 def test_assigns(scanned: Path) -> None:

@@ -162,12 +162,3 @@ def test_prints_any_name_under_any_locale(tool: Tool, share: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "café\\x1b[31m\\u202e\\x0a.txt".encode() in done.stdout
-
-
-@pytest.mark.parametrize(
-    "line",
-    ['{"id": NaN, "text": "a"}', '{"id": 1e999, "text": "a"}', '{"id": "\\ud800", "text": "a"}', "1" * 5000],
-)
-def test_refuses_what_is_not_json_on_one_line(tool_here: ToolHere, line: str) -> None:
-    done = tool_here.run("screen", "-", "--json", stdin=line + "\n")
-    assert _one_line(done, 2, "line 1: expected a JSON object"), done.stderr
