@@ -52,23 +52,6 @@ def test_knows_how_people_write(text: str, concept: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "a cold winter in the mountains",
-        "hearing about foreign aids to trade",
-        "the mole under the lawn",
-        "a depression of prices",
-        "the table of contents",
-        "culture and heritage",
-        "the Labour party",
-        "we stress that the deadline stands",
-    ],
-)
-def test_ambiguous_words_do_not_count_alone(text: str) -> None:
-    assert concepts(text) == []
-
-
-@pytest.mark.parametrize(
     ("text", "is_counted"),
     [
         ("Mr. Crohn called about the invoice", False),
@@ -83,9 +66,17 @@ def test_ambiguous_words_do_not_count_alone(text: str) -> None:
         ("known Parkinson's and Alzheimer's", True),
         ("hashimoto", True),
         ("Patricia Crohn has Crohn's disease", True),
+        ("a cold winter in the mountains", False),
+        ("hearing about foreign aids to trade", False),
+        ("the mole under the lawn", False),
+        ("a depression of prices", False),
+        ("the table of contents", False),
+        ("culture and heritage", False),
+        ("the Labour party", False),
+        ("we stress that the deadline stands", False),
     ],
 )
-def test_a_disease_that_is_a_surname_as_well_does_not_count_in_a_name(text: str, is_counted: bool) -> None:
+def test_a_disease_does_not_count_in_a_name_nor_an_ambiguous_word_alone(text: str, is_counted: bool) -> None:
     assert bool(concepts(text)) == is_counted
 
 

@@ -47,27 +47,20 @@ def found(segment: str) -> list[tuple[str, str]]:
             ("HEALTH_PROFESSIONAL", "Ali^Ngozi"), ("LICENSE", "1744029111")]),
         ("NK1|1|Wolak^Jan|||||||||||Mill Co|||19501231", [
             ("PERSON", "Wolak^Jan"), ("ORGANIZATION", "Mill Co"), ("DATE_OF_BIRTH", "19501231")]),
+        ("OBX|1|NM|4537-7^ESR||20241331|mm/h", []),  # no day of any month
+        ("OBX|1|NM|777-3^Platelets||250000", []),
+        ("DG1|1||M72.0^Dupuytren contracture^I10|||A", []),
+        ("EVN|A04||||SYSTEM", []),
+        ("OBX|1|ST|600-7^Culture||Staphylococcus aureus", []),
+        ("IN1|1|HMO|||||||||||||||||||||||||||||||||||2500.00", []),
+        ("IN1|1|HMO||||||||||||||SEL", []),
+        ("FT1|1||||||CG|1744029119^INJECTION^CPT", []),  # no check digit
     ],
 )  # fmt: skip
-def test_reads_the_fields_of_a_segment(segment: str, expected: list[tuple[str, str]]) -> None:
+def test_reads_the_fields_of_a_segment_and_leaves_results_and_codes(
+    segment: str, expected: list[tuple[str, str]]
+) -> None:
     assert found(segment) == expected
-
-
-@pytest.mark.parametrize(
-    "segment",
-    [
-        "OBX|1|NM|4537-7^ESR||20241331|mm/h",  # no day of any month
-        "OBX|1|NM|777-3^Platelets||250000",
-        "DG1|1||M72.0^Dupuytren contracture^I10|||A",
-        "EVN|A04||||SYSTEM",
-        "OBX|1|ST|600-7^Culture||Staphylococcus aureus",
-        "IN1|1|HMO|||||||||||||||||||||||||||||||||||2500.00",
-        "IN1|1|HMO||||||||||||||SEL",
-        "FT1|1||||||CG|1744029119^INJECTION^CPT",  # no check digit
-    ],
-)
-def test_leaves_results_and_codes(segment: str) -> None:
-    assert found(segment) == []
 
 
 def test_reads_facilities_and_the_moment_of_the_message() -> None:
