@@ -89,7 +89,3 @@ def test_the_pipeline_is_saved_and_loaded(nlp: Any, tmp_path: Path) -> None:
 def test_refuses_an_unknown_alignment() -> None:
     with pytest.raises(ConfigError, match="alignment: expected one of"):
         spacy.blank("en").add_pipe("phiscan_names", config={"alignment": "loose"})
-
-
-def test_an_empty_document_has_no_entities(nlp: Any) -> None:
-    assert not nlp("").ents

@@ -3,7 +3,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.errors import ConfigError
 from phiscan.model import Document, EntityType
-from phiscan.screen import build_screener, screen
+from phiscan.screen import Screener, build_screener, screen
 from phiscan.screen.ner.spacy_pipeline import CHUNK_CHARS, SpacyRecognizer
 
 spacy = pytest.importorskip("spacy")
@@ -21,17 +21,20 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def test_a_site_pipeline_joins_by_its_name(pipeline: str) -> None:
+@pytest.fixture(scope="module")
+def screener(pipeline: str) -> Screener:
+    return build_screener(Config(name_pipeline=pipeline))
+
+
+def test_a_site_pipeline_joins_by_its_name(screener: Screener) -> None:
     text = "we met zorblatt? no, Zorblatt Quux of Quuxcorp"
-    screener = build_screener(Config(name_pipeline=pipeline))
     got = {(f.entity_type, f.span.of(text)) for f in screen(Document(text, (), ""), screener).findings}
     assert (EntityType.PERSON, "Zorblatt Quux") in got
     assert (EntityType.ORGANIZATION, "Quuxcorp") in got
 
 
-def test_findings_of_both_recognizers_are_united_with_their_reasons(pipeline: str) -> None:
+def test_findings_of_both_recognizers_are_united_with_their_reasons(screener: Screener) -> None:
     text = "Patient: Zorblatt Quux"
-    screener = build_screener(Config(name_pipeline=pipeline))
     (finding,) = screen(Document(text, (), ""), screener).findings
     details = {reason.detail for reason in finding.reasons}
     assert finding.source == "names.label"

@@ -188,7 +188,7 @@ def test_the_second_path_adds_doubtful_names_only(
     once = TaggerRecognizer.load()
     texts = [path.read_text(encoding="utf-8") for path in sorted(GOLDEN.glob("*.txt"))]
     texts += ["A KOCHER AND A BABCOCK WERE USED.", "seen by hope on tuesday, then bell came"]
-    texts += [document.text for document in written()[::75]]
+    texts += [document.text for document in written()[::200]]
 
     def found_by(recognizer: TaggerRecognizer) -> dict[tuple[int, Span, EntityType], Finding]:
         return {
