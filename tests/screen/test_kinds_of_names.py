@@ -79,11 +79,50 @@ def test_people_who_introduce_themselves_are_named(text: str, name: str) -> None
         ("bonjour, je suis enceinte, mon médecin est absent", []),
         ("c'est grave, mon asthme", []),
         ("mon nom est sur la liste", []),
+        # What stands at the ends of a name and is none of it.
+        ("Friend Zoraida brought soup", ["Zoraida"]),
+        ("Bonjour William, ca va", ["William"]),
+        ("Pt Omar Falk reports pain", ["Omar Falk"]),
+        ("Well, Vincent, I am writing", ["Vincent"]),
+        ("by Fintan Donca, M.D.\nplan", ["Fintan Donca"]),
+        ("Smith, John M. seen", ["Smith, John M."]),
+        ("Mary Ann Young 34", ["Mary Ann Young"]),
+        ("Desmond Best", ["Desmond Best"]),
+        # Labels and abbreviations, and names that are labels elsewhere.
+        ("Abd. souple", []),
+        ("Labo : Hb stable", []),
+        ("DDN : 14 juin 1986      NAM : DESW 8606 1417", []),
+        ("NPI 1811627599  DEA FS6462953", []),
+        ("Plan;DDN;NAM;Adresse", []),
+        ("2012-03-29  Td (adult) preservative free", []),
+        ('"ddn": "2021-04-17", "nam": "BOIA21541719"', []),
+        ("Chart at the NICU desk", []),
+        ("No réclamation,Matricule,NAS,Service", []),
+        ("MBI 6M33-HY9-VT63", []),
+        ("Nom : Désir, Wilner\nDDN : 14 juin 1986\nReflexes: Babinski negative.", ["Désir, Wilner"]),
+        ("Abd came back", ["Abd"]),
+        ("seen by Abd. She left", ["Abd"]),
+        ("His wife Dea called at noon.", ["Dea"]),
+        ("NAM\tSOO-JIN\t2104471", ["SOO-JIN"]),
+        ("fille Line 418 555-0139", ["Line"]),
+        ("Nam Soo-jin", ["Nam Soo-jin"]),
+        ("Regarding his arthritis, Mr. Walker reports pain, reaction, and chills", ["Walker"]),
+        # What somebody does stands behind the comma and is no name; nor is an answer.
+        ("Patient: Marguerite Blackjack, Manager IPAC", ["Marguerite Blackjack"]),
+        ("Patient: Ngozi Okwuosa, Orthopaedics", ["Ngozi Okwuosa"]),
+        ("Patient: Matthias Egwu, PGY-2", ["Matthias Egwu"]),
+        ("Patient: Jane Wu, Billing Clerk", ["Jane Wu"]),
+        ("Patient: Garcia Lopez, Hope", ["Garcia Lopez, Hope"]),
+        ("Patient: Roy, Ann J.", ["Roy, Ann J."]),
+        ("Patient: Stone, Will", ["Stone, Will"]),
+        ("Patient: ok with that.\nSeen by: OK\n", []),
+        (
+            "Bay\tPatient\nA\tAnn Roy\nB\tLuc Roy\n\nPatient\tAge\nA\t12\nLuc Roy\t51\n",
+            ["Ann Roy"] + ["Luc Roy"] * 2,
+        ),
     ],
 )
-def test_people_are_told_from_medicines_and_from_what_they_say_of_themselves(
-    text: str, people: list[str]
-) -> None:
+def test_people_are_told_from_other_words(text: str, people: list[str]) -> None:
     assert values(text, *PEOPLE) == people
 
 
