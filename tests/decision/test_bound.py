@@ -12,10 +12,10 @@ from phiscan.decision.evidence import NAMES_OF_EVIDENCE
 from phiscan.decision.model import inputs_of, load_phi_model
 from phiscan.health.classifier import TEXT_MODEL_FILE, classify
 from phiscan.health.text_detector import TextScores, load_text_model
-from phiscan.model import Document, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.screen import screen
 from tests.decision.test_decide import ORDINARY, PATIENTS, engine
+from tests.screen.whole import plain
 
 AT = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
 MODEL = load_phi_model()
@@ -31,7 +31,8 @@ def highest(vector: np.ndarray, words: float, text: float, n_text_chars: int) ->
     return found
 
 
-def might_refer(document: Document, one: Engine) -> bool:
+def might_refer(text: str, one: Engine) -> bool:
+    document = plain(text)
     found = screen(document, one.cheap_screener)
     gathered = one.decider.gather(document, found, one.classifier)
     margin = gathered.text.document - one.classifier.text_model.threshold
@@ -85,19 +86,11 @@ def test_no_name_and_no_number_brings_more_than_the_bound(
 @pytest.mark.parametrize("patient", PATIENTS)
 @pytest.mark.parametrize("times", [0, 1, 8])
 def test_a_text_that_is_referred_is_searched(patient: str, times: int) -> None:
-    text = f"{ORDINARY * times}{patient}\n\n{ORDINARY * times}"
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    one = engine()
-
-    assert might_refer(document, one)
+    assert might_refer(f"{ORDINARY * times}{patient}\n\n{ORDINARY * times}", engine())
 
 
 def test_ordinary_text_is_not_searched() -> None:
-    text = ORDINARY * 4
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    one = engine()
-
-    assert not might_refer(document, one)
+    assert not might_refer(ORDINARY * 4, engine())
 
 
 @pytest.mark.parametrize(
@@ -111,10 +104,9 @@ def test_ordinary_text_is_not_searched() -> None:
 def test_names_are_searched_where_the_encoder_says_that_the_words_are_of_a_person(line: str) -> None:
     """Its highest value alone would have every text searched that names an illness."""
     text = f"{ORDINARY * 3}{line}\n\n{ORDINARY * 3}"
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
     one = engine()
     encoder = one.decider.encoder
     convinced = replace(one, decider=replace(one.decider, encoder=replace(encoder, intercept=20.0)))
 
-    assert not might_refer(document, one)
-    assert might_refer(document, convinced)
+    assert not might_refer(text, one)
+    assert might_refer(text, convinced)

@@ -19,7 +19,7 @@ from phiscan.screen.id_classifier.classifier import (
     load_numbers,
 )
 from phiscan.screen.id_classifier.features import MAX_LINE_CHARS, NumberContext, ages, candidates
-from tests.screen.whole import document, screened, shipped
+from tests.screen.whole import plain, screened, shipped
 
 SOUND = {
     "format": FORMAT,
@@ -39,7 +39,7 @@ def model(weights: dict[str, float], *, bias: float = -3.0) -> NumberModel:
 
 
 def found(text: str, *others: Finding, weights: dict[str, float] | None = None) -> list[Finding]:
-    return list(learned_numbers(document(text), others, model(BIASED if weights is None else weights)))
+    return list(learned_numbers(plain(text), others, model(BIASED if weights is None else weights)))
 
 
 def person(text: str, name: str) -> Finding:

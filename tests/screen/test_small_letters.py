@@ -15,7 +15,7 @@ from phiscan.normalize.letter_case import (
     is_small,
     with_capitals,
 )
-from tests.screen.whole import document, values
+from tests.screen.whole import plain, values
 
 PROSE = "The patient was seen by Dr. Roy at the clinic. She lives with her son in Guelph and takes insulin."
 
@@ -104,4 +104,4 @@ def test_codes_in_small_letters_are_health() -> None:
 
 
 def _health(text: str) -> set[str]:
-    return {hit.concept for hit in classify(document(text), build_classifier(Config())).terms}
+    return {hit.concept for hit in classify(plain(text), build_classifier(Config())).terms}
