@@ -110,7 +110,7 @@ def check(document: Document, examined: Examination) -> None:
         assert true.get((name, weight < 0), True), (name, weight, document.text[:2000])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(texts)
 def test_a_shown_reason_is_true_of_generated_passages(text: str) -> None:
     check(plain(text), judged(text))

@@ -18,7 +18,6 @@ from phiscan.health.terms import JointMatcher
 from phiscan.health.topics import chapter_of, label_of, topic_of, topics
 from phiscan.language import using
 from phiscan.lexicon.dictionary import load_dictionary
-from phiscan.text.word_tokens import tokenize
 
 LEXICON = load_lexicon()
 HEALTH = JointMatcher.of((LEXICON.health,))
@@ -94,8 +93,8 @@ def test_every_dictionary_has_well_formed_rows(name: str) -> None:
             concept
         )
         assert re.fullmatch(r"-|[A-Z]\d[0-9A-Z](\.[0-9A-Z]{1,4})?", code), code
-        assert language in {"en", "fr", "-"} | {"en"}
-        assert len(tokenize(term).hashes) >= 1, term
+        assert language in {"en", "fr", "-"}
+        assert any(map(str.isalnum, term)), term
 
 
 def test_most_dictionary_forms_find_themselves() -> None:
