@@ -126,7 +126,10 @@ PIECES = st.sampled_from(
     ["Te1: ", "4l6-555-Ol26", "O6/lO/24", " l4 rnars ", "5 5 5 - 0 1 4 2", "  ", "\n", "\n\n", "\r\n", "|",
      " | ",
      "MRN", "33 O7l82", "😀", "é", "𝒳", "lO mg", "1EG4 -TE5 -MK7l", "B0V lA0", "Wi1liam St", "\t", "lst",  # noqa: RUF001 (beyond the basic plane)
-     "(8O7 ) 555"]
+     "(8O7 ) 555",
+     # With one misread character each.
+     "902-S55-0117", "14 Novembcr 2023", "Policy numbcr: ", "44187720", "a,b,", "Phonc,DOB,x\n", "le 31 moi",
+     "NS 83H 4R1", "9Z-year-old", "s/u 77l82", "2c Rang"]
 )  # fmt: skip
 
 
