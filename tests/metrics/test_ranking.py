@@ -16,6 +16,7 @@ from phiscan.metrics.ranking import (
     average_precision,
     logit_interval,
     minimum_aucpr,
+    minimum_average_precision,
     rank,
 )
 
@@ -92,6 +93,12 @@ def test_measures_lift_and_the_share_of_what_can_be_achieved() -> None:
     assert lift(0.3, 0.1) == pytest.approx(3)
     assert normalised_aucpr(1.0, 0.4) == 1
     assert normalised_aucpr(1.0, 1.0) is None
+
+
+def test_refuses_impossible_numbers_of_examples() -> None:
+    with pytest.raises(ValueError, match="at least one positive"):
+        minimum_average_precision(0, 5)
+    assert minimum_average_precision(3, 0) == 1.0
 
 
 def test_resamples_many_distinct_scores_like_few() -> None:

@@ -23,22 +23,6 @@ def test_a_name_in_capitals_is_found_in_its_sentence(text: str, kind: str, value
     assert value in values(text, kind)
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("LE TEST SE FAIT À LA MAISON, AVEC UN PETIT APPAREIL", "PERSON"),
-        ("ON A MANQUÉ SON RENDEZ-VOUS, C'EST DOMMAGE POUR LE FILS", "PERSON"),
-        ("TREATMENT OF TRACHEOBRONCHOPATHIA OSTEOPLASTICA IS HARD TO COME BY", "PERSON"),
-    ],
-)
-def test_sentences_in_capitals_name_nobody(text: str, kind: str) -> None:
-    assert values(text, kind) == []
-
-
-def test_a_label_says_more_than_a_list_of_words() -> None:
-    assert values("NOM: MAISON\nPRÉNOM: WILL\nDDN: 1990-01-02", "PERSON") == ["MAISON", "WILL"]
-
-
 def test_a_line_with_small_letters_is_judged_as_before() -> None:
     text = "Moved to LIST UPDATED, NS, says the sheet"
     with_small = [finding.span.of(text) for finding in screened(text).findings]

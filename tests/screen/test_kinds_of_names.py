@@ -79,6 +79,12 @@ def test_people_who_introduce_themselves_are_named(text: str, name: str) -> None
         ("bonjour, je suis enceinte, mon médecin est absent", []),
         ("c'est grave, mon asthme", []),
         ("mon nom est sur la liste", []),
+        # Words of every day in a text of one case.
+        ("LE TEST SE FAIT À LA MAISON, AVEC UN PETIT APPAREIL", []),
+        ("ON A MANQUÉ SON RENDEZ-VOUS, C'EST DOMMAGE POUR LE FILS", []),
+        ("TREATMENT OF TRACHEOBRONCHOPATHIA OSTEOPLASTICA IS HARD TO COME BY", []),
+        ("le test se fait à la maison. on vous remet un petit appareil, et le fils vient le chercher", []),
+        ("NOM: MAISON\nPRÉNOM: WILL\nDDN: 1990-01-02", ["MAISON", "WILL"]),
         # What stands at the ends of a name and is none of it.
         ("Friend Zoraida brought soup", ["Zoraida"]),
         ("Bonjour William, ca va", ["William"]),

@@ -66,6 +66,9 @@ PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
         ("raj 07:02 — morning\nraj 07:03 — escort\nmel 07:05 — who", (PERSON, "mel")),
         ("user=rvaldivia role=CODER action=OPEN", (PERSON, "rvaldivia")),
         ("user=mthornberry role=RN action=OPEN", (DOCTOR, "mthornberry")),
+        ("emergency contact: mark macaraeg, husband, 587 555 0108", (PERSON, "mark macaraeg")),
+        ("Patient: Monsieur Gilles Paquin", (PERSON, "Gilles Paquin")),
+        ("Patient: Tran, Son", (PERSON, "Tran, Son")),
         ("Room,Last,First,DOB,By\nA,Miller,Chance,9/1/18,Okafor\nB,Roy,Will,9/2/18,Iwu\n", (DOCTOR, "Iwu")),
     ],
 )

@@ -92,11 +92,6 @@ def test_what_is_told_by_its_capitals_is_found_without(kind: str, value: str) ->
     assert value in values(text, kind)
 
 
-def test_in_small_letters_a_word_of_every_day_alone_is_nobody() -> None:
-    text = "le test se fait à la maison. on vous remet un petit appareil, et le fils vient le chercher"
-    assert values(text, "PERSON") == []
-
-
 def test_codes_in_small_letters_are_health() -> None:
     classifier_hits = _health("patient,dx\nroy,f33.1\nlee,f43.10\n")
     assert classifier_hits == {"icd:F33", "icd:F43"}
