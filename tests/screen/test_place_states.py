@@ -21,6 +21,7 @@ from tests.screen.whole import values
         ("born Lagos, Nigeria", ["Lagos, Nigeria"]),
         ("HOUMA LA 70360", ["HOUMA LA"]),
         ("born in Bathurst (N.-B., Canada)", ["Bathurst (N.-B.", "Canada"]),
+        ("the University of Ottawa, ON", []),  # a part of its name
         ("Ann Tyler, MD", []),
         ("Jackson MS saw her", []),  # a degree
         ("SEEN IN TORONTO ON MONDAY", ["TORONTO"]),
