@@ -66,6 +66,9 @@ def test_lets_the_environment_win(tmp_path: Path) -> None:
         ("[limits]\nmemory_bytes = 99999999999999999999999", "limits.memory_bytes: expected a number"),
         ("[limits]\nspeed = 1", "limits.speed: unknown field"),
         ("k = 0", "k: expected a positive number"),
+        ("health.detector = 'svm'", r"health\.detector: expected one of model, knn"),
+        ("detectors.text = 1.0", r"detectors\.text: expected 0 \(the shipped threshold\) or a number"),
+        ("detectors.words = 0.5", r"detectors\.words: unknown field"),
         ("= broken", "not valid TOML"),
     ],
 )

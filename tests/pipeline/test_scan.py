@@ -154,14 +154,6 @@ def test_writes_a_row_per_file_as_csv_and_sarif(tool_here: ToolHere, share: Path
     assert len(sarif["runs"][0]["results"]) == 2
 
 
-def test_exit_status_tells_what_happened(tool_here: ToolHere, share: Path) -> None:
-    assert tool_here.run("scan", share).returncode == 1
-    clean = tool_here.home.parent / "clean"
-    clean.mkdir()
-    (clean / "a.txt").write_text("The gate on level 3 is to be repaired by spring.\n")
-    assert tool_here.run("scan", clean).returncode == 0
-
-
 @pytest.mark.slow
 def test_refuses_a_second_scan_of_the_same_share_at_the_same_time(tool_here: ToolHere, share: Path) -> None:
     with lock_roots(tool_here.home, check_roots([share])):

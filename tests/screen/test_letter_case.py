@@ -1,4 +1,4 @@
-"""Texts in small letters: detected, recased, and screened in both letter cases."""
+"""Texts of one letter case: names are found in them, and words of every day are nobody."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,32 @@ from phiscan.normalize.letter_case import (
     is_small,
     with_capitals,
 )
-from tests.screen.whole import plain, values
+from tests.screen.whole import plain, screened, values
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("HIS BROTHER LIVES OUT IN HAZARD, KY WITH FOUR DOGS", "LOCATION", "HAZARD, KY"),
+        ("DISCHARGED TO SANDSTONE LODGE.", "ORGANIZATION", "SANDSTONE LODGE"),
+        ("COPIE : CLINIQUE MÉDICALE DU QUAI, TÉLÉC.", "ORGANIZATION", "CLINIQUE MÉDICALE DU QUAI"),
+        ("CALLED BY HOPE YOUNG FROM ROOM 4 AT NINE", "PERSON", "HOPE YOUNG"),
+        ("MOTHER CAME IN AT NINE. SON ROB CALLED FROM WORK", "PERSON", "ROB"),
+        ("CITY = 'RED DEER' AND LAST_NAME = 'OKAFOR'", "LOCATION", "RED DEER"),
+        ("PT LOUISE SEEN BY NURSE TODAY AND SHE FEELS WELL", "PERSON", "LOUISE"),
+        ("AU 12 RUE DES ERABLES EST, QUEBEC. ELLE VA", "STREET_ADDRESS", "12 RUE DES ERABLES EST"),
+        ("AU 12 RUE DES ERABLES EST, QUEBEC. ELLE VA", "LOCATION", "QUEBEC"),
+    ],
+)
+def test_a_name_in_capitals_is_found_in_its_sentence(text: str, kind: str, value: str) -> None:
+    assert value in values(text, kind)
+
+
+def test_a_line_with_small_letters_is_judged_as_before() -> None:
+    text = "Moved to LIST UPDATED, NS, says the sheet"
+    with_small = [finding.span.of(text) for finding in screened(text).findings]
+    assert with_small == [finding.span.of(text) for finding in screened(f"{text}\nALL IN CAPITALS").findings]
+
 
 PROSE = "The patient was seen by Dr. Roy at the clinic. She lives with her son in Guelph and takes insulin."
 
