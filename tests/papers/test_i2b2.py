@@ -5,6 +5,7 @@ import re
 from datetime import date
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -83,19 +84,29 @@ def test_ambiguity_is_counted_by_record_and_by_corpus() -> None:
     assert found.unknown == (0.0, 0.0)
 
 
-def f1(recognizer: object, n_train: int = 40) -> float:
-    corpus = make_corpus(n_train=n_train, n_test=10)
-    recognizer.fit([tokenize(r) for r in corpus.train])  # type: ignore[attr-defined]
-    spans = recognizer.predict([tokenize(r) for r in corpus.test])  # type: ignore[attr-defined]
-    pairs = [(gold, AnnotatedText(gold.name, None, s)) for gold, s in zip(corpus.test, spans, strict=True)]
+SMALL = make_corpus(n_train=40, n_test=10)
+
+
+def trained(recognizer: Any) -> Any:
+    return recognizer.fit([tokenize(record) for record in SMALL.train])
+
+
+@pytest.fixture(scope="module")
+def chain() -> Any:
+    return trained(CrfRecognizer("Wellner 3", WELLNER_3, 15))
+
+
+def f1(recognizer: Any) -> float:
+    spans = recognizer.predict([tokenize(record) for record in SMALL.test])
+    pairs = [(gold, AnnotatedText(gold.name, None, s)) for gold, s in zip(SMALL.test, spans, strict=True)]
     return sum(instance_counts(pairs), InstanceCounts()).rates.f1 or 0.0
 
 
-def test_a_chain_with_templates_beats_counts_and_rules() -> None:
-    chain = f1(CrfRecognizer("Wellner 3", WELLNER_3, 15))
-    assert chain > f1(HmmRecognizer())
-    assert chain > f1(RuleRecognizer())
-    assert chain > 0.85
+def test_a_chain_with_templates_beats_counts_and_rules(chain: Any) -> None:
+    found = f1(chain)
+    assert found > f1(trained(HmmRecognizer()))
+    assert found > f1(trained(RuleRecognizer()))
+    assert found > 0.85
 
 
 def test_the_majority_label_of_a_word_is_over_its_record() -> None:
@@ -171,9 +182,7 @@ def test_the_surname_can_is_no_state(own: OwnRecognizer) -> None:
     assert all(kind != "LOCATION" for _, kind in found)
 
 
-def test_a_trained_chain_marks_the_doctor_right_a_signs_and_the_transcriber() -> None:
-    corpus = make_corpus(n_train=80, n_test=1)
-    chain = CrfRecognizer("Wellner 3", WELLNER_3, 25).fit([tokenize(record) for record in corpus.train])
+def test_a_trained_chain_marks_the_doctor_right_a_signs_and_the_transcriber(chain: Any) -> None:
     foot = "Stable .\nDictated By : RIGHT A. SIGNS , M.D. HU29\nD : 03/05/97 T : 03/06/97\nTR : zv / bmot"
     (spans,) = chain.predict([tokenize(AnnotatedText("1", foot, ()))])
     found = {(foot[span.start : span.end], span.type) for span in spans}
