@@ -44,10 +44,7 @@ OTHERS = [
     "6.1.2.1\tObjectifs\t12",
     "§ 164.5.1.4",
     "Section 164.30.1.2",
-    "firmware 4.10.22.1",
     "OID 2.16.84.113",
-    "upgraded from 2.1.3.4 to 2.1.3.5",
-    "Standard 5.1.10.2 was met",
     "release 192.1.3.4",
 ]
 
