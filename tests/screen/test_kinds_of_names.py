@@ -92,6 +92,10 @@ def test_people_who_introduce_themselves_are_named(text: str, name: str) -> None
         ("Médicaments refusés : Tremblay", ["Tremblay"]),
         ("Camila 0.35 mg", []),
         ("Médicaments : Camila", []),
+        (
+            "First name\tLast name\tRoom\nAnna\tKowalczyk\t12\nZorb\tQuill\t14\n",
+            ["Anna", "Kowalczyk", "Zorb", "Quill"],
+        ),
         # Words of every day in a text of one case.
         ("LE TEST SE FAIT À LA MAISON, AVEC UN PETIT APPAREIL", []),
         ("ON A MANQUÉ SON RENDEZ-VOUS, C'EST DOMMAGE POUR LE FILS", []),

@@ -136,12 +136,6 @@ def test_a_name_shows_the_bits_of_its_parts(text: str, bits: set[PiiBit]) -> Non
     assert screened(text).vector.bits == bits
 
 
-def test_reads_the_columns_of_a_table() -> None:
-    rows = "First name\tLast name\tRoom\nAnna\tKowalczyk\t12\nZorb\tQuill\t14\n"
-    values = {value for kind, value in found(rows) if kind == PERSON}
-    assert values == {"Anna", "Kowalczyk", "Zorb", "Quill"}
-
-
 @pytest.mark.parametrize(
     "name",
     [
