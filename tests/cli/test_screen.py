@@ -60,7 +60,8 @@ def test_screen_names_a_bad_line_without_quoting_it() -> None:
         *("not json", "[]", '{"id": 1}', '{"id": 1, "text": 5}', '{"text": "x"}', "1" * 5000),
         *('{"id": NaN, "text": "a"}', '{"id": 1e999, "text": "a"}', '{"id": "\\ud800", "text": "a"}'),
     ):
-        assert refused("screen", stdin=f"{good}\n{line}\n") == f"phiscan: {expected}"
+        said = run("screen", stdin=f"{good}\n{line}\n", status=2)
+        assert said == f"phiscan: {expected}\n"
 
 
 def test_screen_refuses_a_missing_file(tmp_path: Path) -> None:
