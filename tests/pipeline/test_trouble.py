@@ -41,7 +41,7 @@ def _one_line(done: subprocess.CompletedProcess[str], status: int, *words: str) 
     )
 
 
-@pytest.mark.parametrize("pattern", ["(", r"\bLKC-(?=\d)", "x{1000}{1000}", r"LKC-\d+"])
+@pytest.mark.parametrize("pattern", ["(", r"LKC-\d+"])
 def test_refuses_a_bad_rule_of_the_site_before_any_file_is_opened(
     tool_here: ToolHere, share: Path, pattern: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
