@@ -1,6 +1,7 @@
 """The highest P(PHI) that names could still bring about is never below what they do bring about."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -40,47 +41,37 @@ def might_refer(text: str, one: Engine) -> bool:
 
 
 @given(
-    words=st.floats(-8, 4),
-    text=st.floats(-4, 4),
-    concepts=st.integers(0, 6),
-    clinical=st.integers(0, 6),
-    has_number=st.booleans(),
-    name=st.sampled_from(["none", "part", "full"]),
-    n_people=st.integers(1, 9),
-    near=st.floats(0, 1),
-    number_found=st.booleans(),
-    role_names=st.integers(0, 3),
-    n_text_chars=st.integers(20, 2000),
+    st.builds(
+        SimpleNamespace,
+        words=st.floats(-8, 4),
+        text=st.floats(-4, 4),
+        concepts=st.integers(0, 6),
+        clinical=st.integers(0, 6),
+        has_number=st.booleans(),
+        name=st.sampled_from(["none", "part", "full"]),
+        n_people=st.integers(1, 9),
+        near=st.floats(0, 1),
+        number_found=st.booleans(),
+        role_names=st.integers(0, 3),
+        n_text_chars=st.integers(20, 2000),
+    )
 )
-def test_no_name_and_no_number_brings_more_than_the_bound(
-    *,
-    words: float,
-    text: float,
-    concepts: int,
-    clinical: int,
-    has_number: bool,
-    name: str,
-    n_people: int,
-    near: float,
-    number_found: bool,
-    role_names: int,
-    n_text_chars: int,
-) -> None:
+def test_no_name_and_no_number_brings_more_than_the_bound(of: SimpleNamespace) -> None:
     cheap = np.zeros(len(NAMES_OF_EVIDENCE))
-    cheap[AT["concepts"]] = np.log1p(concepts)
-    cheap[AT["clinical"]] = np.log1p(min(clinical, concepts))
+    cheap[AT["concepts"]] = np.log1p(of.concepts)
+    cheap[AT["clinical"]] = np.log1p(min(of.clinical, of.concepts))
     found = cheap.copy()
-    if name != "none":
+    if of.name != "none":
         found[AT["name"]] = 1.0
-        found[AT["full_name"]] = float(name == "full")
-        found[AT["people"]] = np.log1p(n_people)
-        found[AT["name_by_health"]] = near * (concepts > 0)
-        found[AT["name_by_clinical"]] = near * (min(clinical, concepts) > 0)
-    found[AT["role_name"]] = np.log1p(role_names)
-    found[AT["record_number"]] = float(number_found and has_number)
-    most = with_maximum(cheap[None], np.array([has_number]))[0]
-    bound = highest(most, words, text, n_text_chars)
-    assert highest(found, words, text, n_text_chars) <= bound + 1e-9
+        found[AT["full_name"]] = float(of.name == "full")
+        found[AT["people"]] = np.log1p(of.n_people)
+        found[AT["name_by_health"]] = of.near * (of.concepts > 0)
+        found[AT["name_by_clinical"]] = of.near * (min(of.clinical, of.concepts) > 0)
+    found[AT["role_name"]] = np.log1p(of.role_names)
+    found[AT["record_number"]] = float(of.number_found and of.has_number)
+    most = with_maximum(cheap[None], np.array([of.has_number]))[0]
+    bound = highest(most, of.words, of.text, of.n_text_chars)
+    assert highest(found, of.words, of.text, of.n_text_chars) <= bound + 1e-9
 
 
 @pytest.mark.parametrize("patient", PATIENTS)
