@@ -13,3 +13,9 @@ def test_reproduces_the_findings_of_the_source() -> None:
     assert coverage["average_precision", "cross_validation"] < 0.8
     assert coverage["lower_trapezoid", "logit"] > 0.9
     assert ("average_precision", "bootstrap") not in coverage
+
+
+def test_is_seeded() -> None:
+    one = simulate("bibeta", n_examples=50, replicates=3, bootstrap=10, seed=9)
+    assert one == simulate("bibeta", n_examples=50, replicates=3, bootstrap=10, seed=9)
+    assert one != simulate("bibeta", n_examples=50, replicates=3, bootstrap=10, seed=8)
