@@ -67,6 +67,9 @@ def test_lets_the_environment_win(tmp_path: Path) -> None:
         ("[limits]\nspeed = 1", "limits.speed: unknown field"),
         ("k = 0", "k: expected a positive number"),
         ("[access.shares]\n'smb://a/b' = ['Users']", "access.shares: smb://a/b: expected everyone, group"),
+        ("health.detector = 'svm'", r"health\.detector: expected one of model, knn"),
+        ("detectors.text = 1.0", r"detectors\.text: expected 0 \(the shipped threshold\) or a number"),
+        ("detectors.words = 0.5", r"detectors\.words: unknown field"),
         ("= broken", "not valid TOML"),
     ],
 )

@@ -90,6 +90,7 @@ def test_refuses_an_unknown_check(tmp_path: Path) -> None:
         (('"Q123456"', '"Q7654321"'), "counterexample 1: expected no finding"),
         (("Q\\d{7}", "Q\\d+"), "expected bounded repetition"),
         (("Q\\d{7}", "(?<=Q)\\d{7}"), "expected a pattern of re2"),
+        (("Q\\d{7}", "x{1000}{1000}"), "expected a pattern of re2"),
         (("site.mrn.1", "Site MRN"), "id: expected lower-case words"),
     ],
 )

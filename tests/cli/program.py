@@ -2,10 +2,15 @@
 
 import json
 import sys
+from pathlib import Path
+from typing import Any
 
+import jsonschema
 from click.testing import CliRunner, Result
 
 from phiscan import cli
+
+SCHEMAS = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
 
 
 class _Main:
@@ -31,6 +36,27 @@ def run(*arguments: str, status: int = 0, stdin: str = "") -> str:
     result = invoke(*arguments, stdin=stdin)
     assert result.exit_code == status, result.output
     return result.stderr if status else result.stdout
+
+
+def refused(*arguments: str, stdin: str = "") -> str:
+    """Run a command that is refused: return its one line of standard error, as nothing else is printed."""
+    result = invoke(*arguments, stdin=stdin)
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+def as_published(schema: str, text: str) -> Any:
+    """Read the JSON that a command printed; it must be what its published schema says."""
+    found = json.loads(text)
+    shape = json.loads((SCHEMAS / f"{schema}.json").read_text(encoding="utf-8"))
+    jsonschema.validate(found, shape, cls=jsonschema.Draft202012Validator)
+    return found
+
+
+def answer(schema: str, *arguments: str) -> Any:
+    """Run a command with ``--json`` and return what it answers, checked against its published schema."""
+    return as_published(schema, run(*arguments, "--json"))
 
 
 def lines(text: str) -> list[dict[str, object]]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from phiscan.cli.output import config_of
@@ -19,14 +18,13 @@ from phiscan.report.gather import gather
 from phiscan.report.rendering.tables import tables
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
-from tests.cli.program import run
+from tests.cli.program import answer, run
 from tests.crawl.people import CANARY, entries
 from tests.empty_database import new_store
 from tests.review.results import referred, scan, url_of
 from tests.servers.ldap import PASSWORD, READER, running_ldap
 from tests.servers.process import Server
 
-SCHEMAS = Path(__file__).parents[2] / "docs/reference/schemas"
 N_MANY = 1_200
 ALL = N_MANY + 4
 REMOVED = "user removed-account"
@@ -70,25 +68,16 @@ def _file(root: str, name: str, *readers: str, people: int = 1) -> FileResult:
     return replace(result, source=replace(source, owner="root", readers=readers))
 
 
-def _json(schema: str, *arguments: str) -> dict[str, object]:
-    found = json.loads(run(*arguments, "--json"))
-    shape = json.loads((SCHEMAS / f"{schema}.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator.check_schema(shape)
-    jsonschema.validate(found, shape, cls=jsonschema.Draft202012Validator)
-    assert isinstance(found, dict)
-    return found
-
-
 def _order() -> list[str]:
     return [item["path"] for item in json.loads(run("queue", "list", "--json"))["items"]]
 
 
 def test_the_numbers_order_the_queue_and_are_shown() -> None:
     assert "not counted; `phiscan access update`" in run("queue", "show", "wide/letter.txt")
-    assert _json("queue-show", "queue", "show", "wide/letter.txt")["reader_count"] is None
+    assert answer("queue-show", "queue", "show", "wide/letter.txt")["reader_count"] is None
     before = _order()
     assert before == ["clinic/c.txt", "wide/letter.txt", "odd/d.txt", "staff/a.txt", "staff/b.txt"]
-    done = _json("access-update", "access", "update")
+    done = answer("access-update", "access", "update")
     assert done["accounts"] == ALL
     assert done["cannot_sign_in"] == 3
     assert (done["files"], done["known"]) == (5, 5)
@@ -112,9 +101,8 @@ def _database() -> str:
 
 def test_the_widest_folders_and_the_report() -> None:
     assert run("access", "folders").strip() == "Nothing is counted yet: `phiscan access update` does."
-    _json("access-update", "access", "update")
-    found = _json("access-folders", "access", "folders")["folders"]
-    assert isinstance(found, list)
+    answer("access-update", "access", "update")
+    found = answer("access-folders", "access", "folders")["folders"]
     numbers = [(one["folder"], one["files"], one["readers"]["low"], one["readers"]["high"]) for one in found]
     # The staff, ann and bob, and the office, ann, bob and dee; and perhaps the account that was removed.
     expected = [("wide", 1, ALL, ALL), ("odd", 1, 0, ALL), ("staff", 2, 3, 4), ("clinic", 1, 1, 1)]
@@ -129,10 +117,10 @@ def test_the_widest_folders_and_the_report() -> None:
 
 
 def test_who_can_read_a_file_is_shown_by_name_only_when_asked_and_logged() -> None:
-    _json("access-update", "access", "update")
-    asked = _json("access-people", "access", "people", "staff/a.txt")
+    answer("access-update", "access", "update")
+    asked = answer("access-people", "access", "people", "staff/a.txt")
     assert "names" not in asked
-    named = _json("access-people", "access", "people", "staff/a.txt", "--names", "--by", "lea")
+    named = answer("access-people", "access", "people", "staff/a.txt", "--names", "--by", "lea")
     assert named["names"] == {"surely": [f"{CANARY}-ann", f"{CANARY}-bob"], "perhaps": ["removed-account"]}
     assert f"    {CANARY}-bob\n" in run("access", "people", "staff/a.txt", "--names")
     with Store.open(_database()) as store, store.database.read() as connection:
@@ -145,8 +133,8 @@ def test_who_can_read_a_file_is_shown_by_name_only_when_asked_and_logged() -> No
 
 def test_accounts_that_left() -> None:
     assert "no directory has been read" in run("access", "left", status=2)
-    _json("access-update", "access", "update")
-    found = _json("access-left", "access", "left")
+    answer("access-update", "access", "update")
+    found = answer("access-left", "access", "left")
     assert {name: found[name] for name in ("accounts", "disabled", "expired", "missing", "files")} == {
         "accounts": 4,  # fay; gus and cyd; one that the directory does not have
         "disabled": 1,
@@ -154,8 +142,7 @@ def test_accounts_that_left() -> None:
         "missing": 1,
         "files": 3,
     }
-    named = _json("access-left", "access", "left", "--names")["names"]
-    assert isinstance(named, list)
+    named = answer("access-left", "access", "left", "--names")["names"]
     assert {"name": f"{CANARY}-fay", "state": "disabled", "files": 1} in named
     assert {"name": REMOVED, "state": "missing", "files": 1} in named
 
@@ -166,21 +153,20 @@ def test_a_directory_that_is_down_changes_nothing(server: Server, monkeypatch: p
     assert "the directory cannot be read: no connection" in run("access", "update", status=2)
     assert "not counted" in run("queue", "show", "staff/b.txt")
     server.start()
-    _json("access-update", "access", "update")
+    answer("access-update", "access", "update")
     server.kill()
     assert len(run("access", "update", status=2).splitlines()) == 1
     assert "3 people (counted" in run("queue", "show", "staff/b.txt")
-    assert _json("access-left", "access", "left")["accounts"] == 4
+    assert answer("access-left", "access", "left")["accounts"] == 4
 
 
 def test_without_a_directory_everyone_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     # A share has users of other machines: the accounts of this one are not everyone.
     monkeypatch.setattr("phiscan.pipeline.reader_counts.read_local", lambda: {"user ann": ("user ann",)})
     Path("phiscan.toml").write_text('home = "home"\n')
-    done = _json("access-update", "access", "update")
+    done = answer("access-update", "access", "update")
     assert done["accounts"] is None
-    found = _json("access-people", "access", "people", "odd/d.txt")["readers"]
-    assert isinstance(found, dict)
+    found = answer("access-people", "access", "people", "odd/d.txt")["readers"]
     assert (found["low"], found["high"], found["reason"]) == (None, None, "no_directory")
     assert "not known; no directory of accounts has been read" in run("access", "people", "odd/d.txt")
 

@@ -1,22 +1,18 @@
 """The estimate commands answer the contract, and refuse nonsense with one line."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from jsonschema import Draft202012Validator
 
-from phiscan.cli import app, main
 from phiscan.model import Verdict
 from phiscan.review.store import Store
+from tests.cli import program
 from tests.empty_database import new_store
 from tests.review.results import NOW, clear, failed, referred, scan, url_of
 
-SCHEMAS = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
 ONE_OF_THREE = (("patterns", False), ("names", False), ("text", True))
 TWO = "a,b,count\n1,1,60\n1,0,20\n0,1,30\n"
 THREE = "a,b,c,count\n1,0,0,40\n0,1,0,30\n0,0,1,20\n1,1,0,6\n1,0,1,9\n0,1,1,8\n1,1,1,5\n"
@@ -25,12 +21,7 @@ THREE = "a,b,c,count\n1,0,0,40\n0,1,0,30\n0,0,1,20\n1,1,0,6\n1,0,1,9\n0,1,1,8\n1
 def answer(*arguments: object) -> dict[str, Any]:
     """Run `phiscan estimate ... --json`, and check the answer against the published schema."""
     words = [str(argument) for argument in arguments]
-    result = CliRunner().invoke(app, ["estimate", *words, "--json"], catch_exceptions=False)
-    assert result.exit_code == 0
-    parsed: dict[str, Any] = json.loads(result.stdout)
-    schema = json.loads((SCHEMAS / f"estimate-{words[0]}.json").read_text(encoding="utf-8"))
-    Draft202012Validator.check_schema(schema)
-    Draft202012Validator(schema).validate(parsed)
+    parsed: dict[str, Any] = program.answer(f"estimate-{words[0]}", "estimate", *words)
     check_reasons(parsed)
     assert parsed["assumption"].endswith(".")
     assert parsed["source"]
@@ -49,21 +40,8 @@ def check_reasons(value: object) -> None:
             check_reasons(part)
 
 
-@pytest.fixture
-def refusal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Return what runs the program as a user does, and returns the one line that it prints."""
-
-    def refused(*arguments: object) -> str:
-        monkeypatch.setattr("sys.argv", ["phiscan", "estimate", *(str(argument) for argument in arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        assert stopped.value.code == 2
-        caught = capsys.readouterr()
-        assert caught.out == ""
-        (line,) = caught.err.splitlines()
-        return line
-
-    return refused
+def refusal(*arguments: object) -> str:
+    return program.refused("estimate", *map(str, arguments))
 
 
 def written(folder: Path, text: str) -> Path:
@@ -72,6 +50,14 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
+def with_tables(folder: Path, arguments: tuple[object, ...]) -> list[object]:
+    """Put the name of a file in the place of an argument that is the content of a table."""
+    return [written(folder, str(one)) if "\n" in str(one) else one for one in arguments]
+
+
+NO_MODELS = ("12,3", "[12]", "[14,23]", "[123]", "[1,2,]", "[11,2,3]", "[]", "[a,b,c]")
+NO_COUNTS = ("1,2", "1,2,3,4", "-1,2,3", "1,2,x", "1,2,nan", "1.5,2,3")
+STRATUM = "name,population,sample,found\npdf,500,50,0\n"
 SCREENED = ("screening", "--phi", 71, "--not-phi", 4, "--not-screened", 48)
 PAIRS = {"phi,phi": 20, "phi,not_phi": 5, "not_phi,phi": 10, "not_phi,not_phi": 15}
 RATED = "".join(
@@ -154,7 +140,7 @@ def near(value: float) -> Any:
     ],
 )
 def test_estimates(tmp_path: Path, arguments: tuple[object, ...], expected: dict[str, Any]) -> None:
-    found = answer(*(written(tmp_path, str(one)) if "\n" in str(one) else one for one in arguments))
+    found = answer(*with_tables(tmp_path, arguments))
     for name, value in expected.items():
         part: Any = found
         for key in name.split("."):
@@ -202,31 +188,6 @@ def test_adds_up_strata(tmp_path: Path) -> None:
     assert found["combined"]["missed"] == pytest.approx(parts["pdf"] + parts["txt"])
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a,b,count\n1,0,5\n0,0,4\n", "line 3"),
-        ("a,b,count\n1,0,5\n1,0,4\n", "line 3"),
-        ("a,b,count\n1,2,5\n", "line 2, field b"),
-        ("a,b,count\n1,0,-5\n", "line 2, field count"),
-        ("a,b,count\n1,0,nan\n", "line 2, field count"),
-        ("a,b,count\n1,0,2.5\n", "line 2, field count"),
-        ("a,count\n1,5\n", "line 1"),
-        ("a,b\n1,0\n", "column 'count'"),
-        ("a,b,count\n1,0\n", "line 2"),
-        ("", "line 1"),
-    ],
-)
-def test_refuses_bad_histories(tmp_path: Path, text: str, said: str, refusal: Callable[..., str]) -> None:
-    assert said in refusal("missed", written(tmp_path, text))
-
-
-@pytest.mark.parametrize("model", ["12,3", "[12]", "[14,23]", "[123]", "[1,2,]", "[11,2,3]", "[]", "[a,b,c]"])
-def test_refuses_what_is_no_model(tmp_path: Path, model: str, refusal: Callable[..., str]) -> None:
-    path = written(tmp_path, THREE)
-    assert "model: " in refusal("missed", path, "--model", model)
-
-
 def test_bounds_recall_at_any_time() -> None:
     given = ("--population", 1000, "--sample", 990, "--found", 0, "--true-positives", 50)
     found = answer("elusion", *given, "--sequential", "--target-recall", 0.95)
@@ -256,76 +217,88 @@ def test_stays_exact_for_a_thousand_million_files() -> None:
     assert 10_000 < found["missed"]["upper_hypergeometric"] <= found["missed"]["upper_binomial"]
 
 
-@pytest.mark.parametrize(("second", "field"), [("txt,50,60,1", "sample"), ("pdf,500,50,0", "name")])
-def test_names_the_line_of_a_bad_stratum(
-    tmp_path: Path, second: str, field: str, refusal: Callable[..., str]
-) -> None:
-    rows = f"name,population,sample,found\npdf,500,50,0\n{second}\n"
-    assert f"line 3, field {field}" in refusal("elusion", "--strata", written(tmp_path, rows))
-
-
-@pytest.mark.parametrize("rows", ["item,x\n1,phi\n", "item,x,y\n1,phi,phi\n1,phi,phi\n", "x,y\nphi,phi\n"])
-def test_refuses_ratings_that_cannot_be_compared(
-    tmp_path: Path, rows: str, refusal: Callable[..., str]
-) -> None:
-    assert "line" in refusal("agreement", written(tmp_path, rows))
-
-
-@pytest.mark.parametrize("counts", ["1,2", "1,2,3,4", "-1,2,3", "1,2,x", "1,2,nan", "1.5,2,3"])
-def test_refuses_bad_verified_counts(counts: str, refusal: Callable[..., str]) -> None:
-    said = refusal("verified", f"--positive={counts}", "--negative", "1,1,1")
-    assert "--positive" in said
-
-
 def test_warns_when_prevalence_was_cut() -> None:
     given = ("--found", "1", "--sample", "150", "--sensitivity", "0.96", "--specificity", "0.89")
-    words = ["estimate", "prevalence", "--json", *given]
-    result = CliRunner().invoke(app, words, catch_exceptions=False)
+    result = program.invoke("estimate", "prevalence", "--json", *given)
     assert json.loads(result.stdout)["prevalence"] == 0
     assert "cut" in json.loads(result.stdout)["warning"]
     assert "warning" in result.stderr
 
 
 @pytest.mark.parametrize(
-    "given",
+    ("given", "said"),  # an argument with a line end is the content of a table
     [
-        ("elusion", "--population", 10, "--sample", 11, "--found", 0),
-        ("elusion", "--population", 10, "--sample", 5, "--found", 6),
-        ("elusion", "--population", -1, "--sample", 0, "--found", 0),
-        ("elusion", "--population", 10, "--sample", 5),
-        ("elusion", "--population", 10, "--sample", 5, "--found", 0, "--confidence", "nan"),
-        ("elusion", "--population", 10, "--sample", 5, "--found", 0, "--confidence", "1"),
-        ("elusion", "--plan"),
-        ("elusion", "--plan", "--target", "0"),
-        ("elusion", "--plan", "--target", "nan"),
-        ("screening", "--phi", -1, "--not-phi", 0, "--not-screened", 0),
-        ("screening", "--phi", 1, "--not-phi", 0, "--not-screened", 0, "--versus", "9,9"),
-        ("screening", "--phi", 5, "--not-phi", 5, "--not-screened", 0, "--versus", "4,4", "--both", "5,0"),
-        ("screening", "--phi", "nan", "--not-phi", 0, "--not-screened", 0),
-        ("prevalence", "--found", 5, "--sample", 4, "--sensitivity", 1, "--specificity", 1),
-        ("prevalence", "--found", 1, "--sample", 4, "--sensitivity", "nan", "--specificity", 1),
-        ("prevalence", "--found", 1, "--sample", 4, "--sensitivity", 1.5, "--specificity", 1),
-        ("missed", "no-such-file.csv"),
+        (("missed", "a,b,count\n1,0,5\n0,0,4\n"), "line 3"),
+        (("missed", "a,b,count\n1,0,5\n1,0,4\n"), "line 3"),
+        (("missed", "a,b,count\n1,2,5\n"), "line 2, field b"),
+        (("missed", "a,b,count\n1,0,-5\n"), "line 2, field count"),
+        (("missed", "a,b,count\n1,0,nan\n"), "line 2, field count"),
+        (("missed", "a,b,count\n1,0,2.5\n"), "line 2, field count"),
+        (("missed", "a,count\n1,5\n"), "line 1"),
+        (("missed", "a,b\n1,0\n"), "column 'count'"),
+        (("missed", "a,b,count\n1,0\n"), "line 2"),
+        (("missed", "\n"), "line 1"),
+        *((("missed", THREE, "--model", model), "model: ") for model in NO_MODELS),
+        (("missed", TWO, "--model", "[12]"), "all lists"),
+        (("missed", TWO, "--false-positives", "c=1"), "expected one of a, b"),
+        (("missed", TWO, "--false-positives", "a"), "DETECTOR=COUNT"),
+        (("missed", TWO, "--files", "50"), "no more files marked than read"),
+        (("elusion", "--strata", f"{STRATUM}txt,50,60,1\n"), "line 3, field sample"),
+        (("elusion", "--strata", f"{STRATUM}pdf,500,50,0\n"), "line 3, field name"),
+        (("agreement", "item,x\n1,phi\n"), "line"),
+        (("agreement", "item,x,y\n1,phi,phi\n1,phi,phi\n"), "line"),
+        (("agreement", "x,y\nphi,phi\n"), "line"),
+        *((("verified", f"--positive={one}", "--negative", "1,1,1"), "--positive") for one in NO_COUNTS),
+        (("elusion", "--population", 10, "--sample", 11, "--found", 0), ""),
+        (("elusion", "--population", 10, "--sample", 5, "--found", 6), ""),
+        (("elusion", "--population", -1, "--sample", 0, "--found", 0), ""),
+        (("elusion", "--population", 10, "--sample", 5), ""),
+        (("elusion", "--population", 10, "--sample", 5, "--found", 0, "--confidence", "nan"), ""),
+        (("elusion", "--population", 10, "--sample", 5, "--found", 0, "--confidence", "1"), ""),
+        (("elusion", "--plan"), ""),
+        (("elusion", "--plan", "--target", "0"), ""),
+        (("elusion", "--plan", "--target", "nan"), ""),
+        (("screening", "--phi", -1, "--not-phi", 0, "--not-screened", 0), ""),
+        (("screening", "--phi", 1, "--not-phi", 0, "--not-screened", 0, "--versus", "9,9"), ""),
+        (
+            (
+                "screening",
+                "--phi",
+                5,
+                "--not-phi",
+                5,
+                "--not-screened",
+                0,
+                "--versus",
+                "4,4",
+                "--both",
+                "5,0",
+            ),
+            "",
+        ),
+        (("screening", "--phi", "nan", "--not-phi", 0, "--not-screened", 0), ""),
+        (("prevalence", "--found", 5, "--sample", 4, "--sensitivity", 1, "--specificity", 1), ""),
+        (("prevalence", "--found", 1, "--sample", 4, "--sensitivity", "nan", "--specificity", 1), ""),
+        (("prevalence", "--found", 1, "--sample", 4, "--sensitivity", 1.5, "--specificity", 1), ""),
+        (("missed", "no-such-file.csv"), ""),
     ],
 )
-def test_refuses_nonsense(given: tuple[object, ...], refusal: Callable[..., str]) -> None:
-    assert refusal(*given)
+def test_refuses_nonsense(tmp_path: Path, given: tuple[object, ...], said: str) -> None:
+    assert said in refusal(*with_tables(tmp_path, given))
 
 
 def test_writes_lines_for_people(tmp_path: Path) -> None:
-    words = ["estimate", "missed", str(written(tmp_path, THREE))]
-    result = CliRunner().invoke(app, words, catch_exceptions=False)
-    assert "models: model [12,13,23], df 0, outcome ok, total " in result.stdout
-    assert "assumption: " in result.stdout
+    shown = program.run("estimate", "missed", str(written(tmp_path, THREE)))
+    assert "models: model [12,13,23], df 0, outcome ok, total " in shown
+    assert "assumption: " in shown
 
 
 @pytest.mark.parametrize("command", ["screening", "missed", "elusion", "agreement", "verified", "prevalence"])
 def test_helps_with_an_example(command: str) -> None:
-    result = CliRunner().invoke(app, ["estimate", command, "--help"], catch_exceptions=False)
-    assert "Example: phiscan estimate" in result.stdout
+    assert "Example: phiscan estimate" in program.run("estimate", command, "--help")
 
 
-def test_says_whether_the_second_list_was_reviewed(tmp_path: Path, refusal: Callable[..., str]) -> None:
+def test_says_whether_the_second_list_was_reviewed(tmp_path: Path) -> None:
     path = written(tmp_path, THREE)
     unknown = answer("missed", path)["second_list"]
     assert unknown["too_low"] is None
@@ -355,9 +328,7 @@ def test_counts_the_confirmed_files_of_a_scan(home: Path) -> None:
     assert not after["second_list"]["too_low"]
 
 
-def test_refuses_options_that_do_not_go_together(
-    home: Path, refusal: Callable[..., str], tmp_path: Path
-) -> None:
+def test_refuses_options_that_do_not_go_together(home: Path, tmp_path: Path) -> None:
     with new_store(home / "phiscan.db") as store:
         scan(store, [failed("a.txt")])
     assert "two detectors or more" in refusal("missed")
@@ -377,27 +348,8 @@ def test_missed_gives_each_detector_its_confusion_matrix(tmp_path: Path) -> None
     assert answer("missed", written(tmp_path, THREE))["detectors"][0]["fn"] > 0
 
 
-def test_missed_takes_the_one_model_of_two_lists(tmp_path: Path, refusal: Callable[..., str]) -> None:
+def test_missed_takes_the_one_model_of_two_lists(tmp_path: Path) -> None:
     table = written(tmp_path, TWO)
     found = answer("missed", table, "--model", "[1,2]")
     assert "Lincoln-Petersen" in found["note"]
     assert found["two_list"]["lincoln_petersen"]["total"] == 120.0
-    assert "all lists" in refusal("missed", table, "--model", "[12]")
-
-
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        (("--false-positives", "c=1"), "expected one of a, b"),
-        (("--false-positives", "a"), "DETECTOR=COUNT"),
-        (("--files", "50"), "no more files marked than read"),
-    ],
-)
-def test_missed_refuses_counts_that_contradict_each_other(
-    tmp_path: Path,
-    refusal: Callable[..., str],
-    more: tuple[str, ...],
-    words: str,
-) -> None:
-    table = written(tmp_path, TWO)
-    assert words in refusal("missed", table, *more)

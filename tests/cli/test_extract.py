@@ -13,10 +13,7 @@ from phiscan.extract.archives.segments import PART
 from phiscan.model import Document
 from tests.cli.program import invoke
 
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_extract_prints_one_json_line_per_file(tmp_path: Path) -> None:

@@ -6,20 +6,18 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from phiscan import cli
 from phiscan.cli import COMMANDS, app
 from phiscan.cli.output import print_json
-from tests.cli.program import invoke
+from tests.cli.program import invoke, refused, run
 from tests.pipeline.harness import ToolHere
 
 
 def test_lists_every_command_with_its_help() -> None:
-    result = CliRunner().invoke(app, ["--help"])
-    assert result.exit_code == 0
+    shown = run("--help")
     for name, (_, summary) in COMMANDS.items():
-        assert f"\n  {name} " in result.output, name
+        assert f"\n  {name} " in shown, name
         command = app.get_command(click.Context(app), name)
         assert command is not None
         assert command.get_short_help_str(limit=1000) == summary, name
@@ -39,10 +37,7 @@ def test_lists_every_command_with_its_help() -> None:
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_2(arguments: list[str]) -> None:
-    done = invoke(*arguments)
-    assert done.exit_code == 2
-    assert done.stdout == ""
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert refused(*arguments)
 
 
 def test_wrong_usage_ends_the_installed_program_with_status_2() -> None:

@@ -6,16 +6,14 @@ import re
 import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import pytest
 
 from phiscan.review.store import Store
+from tests.cli.program import as_published
 from tests.pipeline.harness import ToolHere
 
 TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial" / "patients.md"
-SCHEMAS = TUTORIAL.parents[1] / "reference" / "schemas"
 _BLOCK = re.compile(r"<!-- (?P<what>[^>]+) -->\n```\w+\n(?P<text>.*?)```", re.DOTALL)
 PATIENTS = ("Karrowick", "Vandelune", "Ostriba", "Jellicorn", "1234567897", "40117718", "1941-07-30")
 
@@ -85,7 +83,7 @@ def test_find_answers_by_name_and_by_number_and_logs_who_asked(tutorial: Run) ->
     def paths(*question: str) -> list[str]:
         done = tool.run("patients", "find", *question, "--purpose", "request 4", "--json")
         assert done.returncode == 0
-        found = _checked("patients-find", done.stdout)["files"]
+        found = as_published("patients-find", done.stdout)["files"]
         assert all(one["present"] and one["first_seen"] == one["last_seen"] for one in found)
         return [one["path"] for one in found]
 
@@ -136,7 +134,7 @@ def test_an_account_without_the_role_may_not_search(tutorial: Run) -> None:
 def test_affected_counts_each_patient_once_over_copies(tutorial: Run) -> None:
     out = tutorial.tool.home.parent / "any.csv"
     done = tutorial.tool.run("patients", "affected", "--decided", "any", "--out", out, "--json")
-    found = _checked("patients-affected", done.stdout)
+    found = as_published("patients-affected", done.stdout)
     assert (found["patients"], found["by_region"]) == (3, {"ON": 2, "QC": 1})
     assert found["files_without_match"] == 0
     assert list(csv.reader(out.open())) == [["patient"], ["1"], ["2"], ["3"]]
@@ -156,13 +154,6 @@ def test_status_says_what_the_index_is_and_warns_of_its_age(tutorial: Run) -> No
         assert "days old" in tool.run("patients", "status").stderr
     finally:
         manifest.write_text(text)
-
-
-def _checked(schema: str, text: str) -> Any:
-    """Return the JSON of a command, checked against its published schema."""
-    found = json.loads(text)
-    jsonschema.validate(found, json.loads((SCHEMAS / f"{schema}.json").read_text(encoding="utf-8")))
-    return found
 
 
 def _events(tool: ToolHere) -> list[tuple[str, str, str]]:

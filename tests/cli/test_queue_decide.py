@@ -5,10 +5,14 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from phiscan.model import Verdict
 from phiscan.review.store import Store
-from tests.cli.program import invoke, lines, run
+from tests.cli.program import invoke, lines, refused, run
 from tests.review.results import KEY, NOW, later, referred, scan, source, url_of
+
+pytestmark = pytest.mark.usefixtures("scanned")
 
 
 def test_decides_by_path_and_by_number(scanned: Path) -> None:
@@ -30,8 +34,7 @@ def test_a_note_keeps_no_identifier_of_the_file(scanned: Path) -> None:
     assert "[PERSON] says: [PHONE] is the ward" in run("queue", "show", "1")
 
 
-def test_says_when_a_decided_file_is_not_in_the_queue(scanned: Path) -> None:
-    assert scanned.is_dir()
+def test_says_when_a_decided_file_is_not_in_the_queue() -> None:
     result = invoke("queue", "decide", "b/minutes.txt", "--verdict", "phi", "--reviewer", "a")
     assert result.exit_code == 0
     assert "b/minutes.txt: decided, although it is not in the queue (clear)" in result.stderr
@@ -129,8 +132,7 @@ def test_decides_the_random_sample_once_it_is_opened(scanned: Path, tmp_path: Pa
         assert store.verify_audit().ok
 
 
-def test_left_says_what_the_bounds_do_not_cover(scanned: Path) -> None:
-    assert scanned.is_dir()
+def test_left_says_what_the_bounds_do_not_cover() -> None:
     found = json.loads(run("queue", "left", "--json"))
     assert (found["undecided"], found["found"], found["arrived_since_sample"]) == (2, 0, None)
     assert (found["left_in_list"]["upper"], found["left_in_list"]["expected"]) == (2, None)
@@ -174,8 +176,7 @@ def test_refuses_a_relative_path_under_two_roots(scanned: Path) -> None:
     assert message == f"phiscan: standard input: {expected}\n"
 
 
-def test_refuses_in_one_line(scanned: Path) -> None:
-    assert scanned.is_dir()
+def test_refuses_in_one_line() -> None:
     for arguments, words in (
         (["decide", "1", "--reviewer", "a"], "expected either FILE... with --verdict, or --from FILE"),
         (["decide", "--verdict", "phi", "--reviewer", "a"], "expected either FILE... with --verdict"),
@@ -189,14 +190,10 @@ def test_refuses_in_one_line(scanned: Path) -> None:
         (["export", "--scan", "99"], "scan 99: there is no such scan"),
         (["list", "--scan", "99"], "scan 99: there is no such scan"),
     ):
-        message = run("queue", *arguments, status=2)
-        assert message.startswith("phiscan: ")
-        assert words in message
-        assert message.count("\n") == 1
+        assert words in refused("queue", *arguments)
 
 
-def test_assigns(scanned: Path) -> None:
-    assert scanned.is_dir()
+def test_assigns() -> None:
     assert run("queue", "assign", "1", "6", "--to", "bea", "--by", "ada") == "2 assigned to bea\n"
     assert "for bea" in run("queue", "list")
     taken = json.loads(run("queue", "assign", "1", "--to", "", "--by", "ada", "--json"))

@@ -1,6 +1,7 @@
 """The highest P(PHI) that names could still bring about is never below what they do bring about."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ from phiscan.decision.evidence import NAMES_OF_EVIDENCE
 from phiscan.decision.model import inputs_of, load_phi_model
 from phiscan.health.classifier import TEXT_MODEL_FILE, classify
 from phiscan.health.text_detector import TextScores, load_text_model
-from phiscan.model import Document, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.screen import screen
 from tests.decision.test_decide import ORDINARY, PATIENTS, engine
+from tests.screen.whole import plain
 
 AT = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
 MODEL = load_phi_model()
@@ -31,7 +32,8 @@ def highest(vector: np.ndarray, words: float, text: float, n_text_chars: int) ->
     return found
 
 
-def might_refer(document: Document, one: Engine) -> bool:
+def might_refer(text: str, one: Engine) -> bool:
+    document = plain(text)
     found = screen(document, one.cheap_screener)
     gathered = one.decider.gather(document, found, one.classifier)
     margin = gathered.text.document - one.classifier.text_model.threshold
@@ -39,65 +41,47 @@ def might_refer(document: Document, one: Engine) -> bool:
 
 
 @given(
-    words=st.floats(-8, 4),
-    text=st.floats(-4, 4),
-    concepts=st.integers(0, 6),
-    clinical=st.integers(0, 6),
-    has_number=st.booleans(),
-    name=st.sampled_from(["none", "part", "full"]),
-    n_people=st.integers(1, 9),
-    near=st.floats(0, 1),
-    number_found=st.booleans(),
-    role_names=st.integers(0, 3),
-    n_text_chars=st.integers(20, 2000),
+    st.builds(
+        SimpleNamespace,
+        words=st.floats(-8, 4),
+        text=st.floats(-4, 4),
+        concepts=st.integers(0, 6),
+        clinical=st.integers(0, 6),
+        has_number=st.booleans(),
+        name=st.sampled_from(["none", "part", "full"]),
+        n_people=st.integers(1, 9),
+        near=st.floats(0, 1),
+        number_found=st.booleans(),
+        role_names=st.integers(0, 3),
+        n_text_chars=st.integers(20, 2000),
+    )
 )
-def test_no_name_and_no_number_brings_more_than_the_bound(
-    *,
-    words: float,
-    text: float,
-    concepts: int,
-    clinical: int,
-    has_number: bool,
-    name: str,
-    n_people: int,
-    near: float,
-    number_found: bool,
-    role_names: int,
-    n_text_chars: int,
-) -> None:
+def test_no_name_and_no_number_brings_more_than_the_bound(of: SimpleNamespace) -> None:
     cheap = np.zeros(len(NAMES_OF_EVIDENCE))
-    cheap[AT["concepts"]] = np.log1p(concepts)
-    cheap[AT["clinical"]] = np.log1p(min(clinical, concepts))
+    cheap[AT["concepts"]] = np.log1p(of.concepts)
+    cheap[AT["clinical"]] = np.log1p(min(of.clinical, of.concepts))
     found = cheap.copy()
-    if name != "none":
+    if of.name != "none":
         found[AT["name"]] = 1.0
-        found[AT["full_name"]] = float(name == "full")
-        found[AT["people"]] = np.log1p(n_people)
-        found[AT["name_by_health"]] = near * (concepts > 0)
-        found[AT["name_by_clinical"]] = near * (min(clinical, concepts) > 0)
-    found[AT["role_name"]] = np.log1p(role_names)
-    found[AT["record_number"]] = float(number_found and has_number)
-    most = with_maximum(cheap[None], np.array([has_number]))[0]
-    bound = highest(most, words, text, n_text_chars)
-    assert highest(found, words, text, n_text_chars) <= bound + 1e-9
+        found[AT["full_name"]] = float(of.name == "full")
+        found[AT["people"]] = np.log1p(of.n_people)
+        found[AT["name_by_health"]] = of.near * (of.concepts > 0)
+        found[AT["name_by_clinical"]] = of.near * (min(of.clinical, of.concepts) > 0)
+    found[AT["role_name"]] = np.log1p(of.role_names)
+    found[AT["record_number"]] = float(of.number_found and of.has_number)
+    most = with_maximum(cheap[None], np.array([of.has_number]))[0]
+    bound = highest(most, of.words, of.text, of.n_text_chars)
+    assert highest(found, of.words, of.text, of.n_text_chars) <= bound + 1e-9
 
 
 @pytest.mark.parametrize("patient", PATIENTS)
 @pytest.mark.parametrize("times", [0, 1, 8])
 def test_a_text_that_is_referred_is_searched(patient: str, times: int) -> None:
-    text = f"{ORDINARY * times}{patient}\n\n{ORDINARY * times}"
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    one = engine()
-
-    assert might_refer(document, one)
+    assert might_refer(f"{ORDINARY * times}{patient}\n\n{ORDINARY * times}", engine())
 
 
 def test_ordinary_text_is_not_searched() -> None:
-    text = ORDINARY * 4
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    one = engine()
-
-    assert not might_refer(document, one)
+    assert not might_refer(ORDINARY * 4, engine())
 
 
 @pytest.mark.parametrize(
@@ -111,10 +95,9 @@ def test_ordinary_text_is_not_searched() -> None:
 def test_names_are_searched_where_the_encoder_says_that_the_words_are_of_a_person(line: str) -> None:
     """Its highest value alone would have every text searched that names an illness."""
     text = f"{ORDINARY * 3}{line}\n\n{ORDINARY * 3}"
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
     one = engine()
     encoder = one.decider.encoder
     convinced = replace(one, decider=replace(one.decider, encoder=replace(encoder, intercept=20.0)))
 
-    assert not might_refer(document, one)
-    assert might_refer(document, convinced)
+    assert not might_refer(text, one)
+    assert might_refer(text, convinced)

@@ -10,8 +10,9 @@ from phiscan.config import Config, DetectorThresholds
 from phiscan.errors import ModelError
 from phiscan.health.detectors import DETECTORS, DETECTORS_FILE, DetectorPanel, detector_margins, load_panel
 from phiscan.health.patient_classifier import log_odds_of
-from phiscan.model import Document, HealthScore, Segment, TermHit
+from phiscan.model import HealthScore, TermHit
 from tests.decision.test_decide import engine, engine_of, judged
+from tests.screen.whole import plain
 
 NOTE = (
     "Discharge summary\nPatient: Lena Okafor   MRN: 40718823   Date of birth: 1951-03-14\n"
@@ -91,7 +92,7 @@ def test_a_threshold_of_the_configuration_changes_a_verdict_and_no_referral() ->
 
 def test_the_cut_of_a_is_its_number_and_density_of_terms() -> None:
     text = "x" * 2000
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+    document = plain(text)
     screening = judged(NOTE).screening
     span = screening.findings[0].span
     for n_terms, expected in ((4, True), (3, False)):

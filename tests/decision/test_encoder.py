@@ -14,12 +14,13 @@ from phiscan.decision.encoder import JOINT_FILE, load_encoder, passage_and_conte
 from phiscan.decision.evidence import N_EVIDENCE
 from phiscan.decision.reasons import WORDS
 from phiscan.errors import ModelError
-from phiscan.model import Document, Referral, Segment
+from phiscan.model import Referral
 from phiscan.pipeline.examine import examine
 from phiscan.screen import screen
 from tests.decision.test_decide import ORDINARY, engine
 from tests.pipeline.conftest import tool_here
 from tests.pipeline.harness import ToolHere
+from tests.screen.whole import plain
 
 __all__ = ["tool_here"]  # a fixture
 
@@ -35,7 +36,7 @@ ASIDE = (
 
 
 def read(text: str, phrase: str) -> tuple[str, str]:
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+    document = plain(text)
     one = engine()
     screening = screen(document, one.screener)
     gathered = one.decider.gather(document, screening, one.classifier)
@@ -101,7 +102,7 @@ def test_what_it_changes_is_limited_and_rises_with_what_it_says() -> None:
 
 
 def test_health_in_passing_is_referred_and_the_reason_is_the_encoders() -> None:
-    document = Document(ASIDE, (Segment("", 0, len(ASIDE)),), "text/plain")
+    document = plain(ASIDE)
     found = examine(document, engine()).decision
     one = engine()
     silent = replace(one.decider.encoder, lowest=0.0, highest=0.0)
@@ -117,7 +118,7 @@ def test_health_in_passing_is_referred_and_the_reason_is_the_encoders() -> None:
 def test_it_is_not_asked_where_it_could_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(encoding.PassageEncoder, "log_odds", lambda _self, pair: asked.append(pair) or 0.0)
-    examine(Document(ORDINARY, (Segment("", 0, len(ORDINARY)),), "text/plain"), engine())
+    examine(plain(ORDINARY), engine())
     assert not asked
 
 

@@ -10,10 +10,10 @@ from phiscan.decision.everyday_words import WORDS_FILE, EverydayWords, load_ever
 from phiscan.decision.passages import units_of
 from phiscan.errors import ModelError
 from phiscan.health.word_hashes import BUCKET_BITS, Words, buckets_of
-from phiscan.model import Document, Segment
 from phiscan.screen import screen
 from phiscan.text.word_tokens import tokenize
 from tests.decision.test_decide import engine
+from tests.screen.whole import plain
 
 TELLS = "Rota for May\n\nJanet Broom is off, she can't leave the ward yet.\nKeys are in the tin.\n"
 OF_NOBODY = "Rota for May\n\nJanet Broom is on the tills, the shop opens at nine.\nKeys are in the tin.\n"
@@ -21,7 +21,7 @@ NAMED = "Rota for May\n\nJanet Broom has asthma, she can't leave the ward yet.\n
 
 
 def gathered(text: str) -> Gathered:
-    document, one = Document(text, (Segment("", 0, len(text)),), "text/plain"), engine()
+    document, one = plain(text), engine()
     return one.decider.gather(document, screen(document, one.screener), one.classifier)
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from phiscan.decision.evidence import NAMES_OF_EVIDENCE, gather, proximity
 from phiscan.health.features import Window
 from phiscan.health.term_lexicon import load_lexicon
-from phiscan.model import Document, Segment
 from phiscan.screen import screen
 from tests.decision.test_decide import engine
+from tests.screen.whole import plain
 
 AT = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
 CELL = re.compile(r" \| |\t|[;,](?=\S)|\|")
@@ -21,7 +21,7 @@ NOTE = (
 
 
 def evidence_of(text: str) -> np.ndarray:
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+    document = plain(text)
     gathered = gather(document, screen(document, engine().screener), load_lexicon())
     return gathered.vectors(gathered.windows())
 
@@ -32,7 +32,7 @@ def evidence_of(text: str) -> np.ndarray:
 def test_the_separators_of_a_passage_are_those_that_a_search_in_it_finds(
     text: str, places: list[tuple[int, int]]
 ) -> None:
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+    document = plain(text)
     gathered = gather(document, screen(document, engine().cheap_screener), load_lexicon())
     windows = [Window(min(place), max(place), {}) for place in places]
     found = gathered.vectors(windows)[:, AT["cells"]]

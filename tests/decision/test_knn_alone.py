@@ -7,15 +7,15 @@ import pytest
 
 from phiscan.config import Config, HealthSettings, load_config
 from phiscan.decision import build_decider
-from phiscan.errors import ConfigError
 from phiscan.health.classifier import build_classifier, distances_of
 from phiscan.health.features import read, windows
 from phiscan.health.file_evidence import HEALTH
-from phiscan.model import Document, PiiVector, Referral, Segment
+from phiscan.model import PiiVector, Referral
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine
 from phiscan.screen.prototypes import Prototype
 from tests.decision.test_decide import engine_of, judged
+from tests.screen.whole import plain
 
 # A record in the manner of the i2b2 challenge: a name, a number, three illnesses, hardly a word besides.
 RECORD = "Record 0471\nName: Jonathan Pembroke   Record number: 88204417   Telephone: 613-555-0142\n"
@@ -31,10 +31,6 @@ STAFF = "Jonathan Pembroke, General Hospital, telephone 613-555-0142. The parkin
 @pytest.fixture(scope="module")
 def knn() -> Engine:
     return engine_of(Config(health=HealthSettings("knn")))
-
-
-def document(text: str) -> Document:
-    return Document(text, (Segment("", 0, len(text)),), "text/plain")
 
 
 def test_equation_4_and_near_prototypes_refer(knn: Engine) -> None:
@@ -88,7 +84,7 @@ def test_exactly_the_identifiers_of_a_stored_example_refer_too(knn: Engine) -> N
 def test_the_cascade_loses_no_referral(knn: Engine) -> None:
     cut = replace(knn, audit_share=0.0)
     for number, text in enumerate((RECORD + ILLNESSES, NUMBER_ONLY, NOBODY)):
-        one = replace(document(text), content_hash=f"{number:064x}")
+        one = replace(plain(text), content_hash=f"{number:064x}")
         assert examine(one, cut).referral is examine(one, knn).referral
 
 
@@ -98,16 +94,5 @@ def test_the_configuration_names_it(tmp_path: Path) -> None:
     config = load_config(path, {})
     assert build_decider(config).is_knn_alone
     assert build_classifier(config).is_knn_alone
-    path.write_text('[health]\ndetector = "svm"\n', encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"health\.detector: expected one of model, knn"):
-        load_config(path, {})
-    path.write_text("[detectors]\ntext = 1.0\n", encoding="utf-8")
-    with pytest.raises(
-        ConfigError, match=r"detectors\.text: expected 0 \(the shipped threshold\) or a number"
-    ):
-        load_config(path, {})
-    path.write_text("[detectors]\nwords = 0.5\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"detectors\.words: unknown field"):
-        load_config(path, {})
     path.write_text("[detectors]\nnames = 0.25\n", encoding="utf-8")
     assert load_config(path, {}).detectors.names == 0.25

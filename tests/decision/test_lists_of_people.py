@@ -1,11 +1,9 @@
 """Lists of people with a status about health, in words of offices, camps and schools, and their twins."""
 
-import pytest
+from dataclasses import replace
 
-from phiscan.config import Config
-from phiscan.model import Document, Referral, Segment
-from phiscan.pipeline.engine import Engine, build_engine
-from phiscan.pipeline.examine import examine
+from phiscan.model import Referral
+from tests.decision.test_decide import engine, judged
 
 LEAST_FOUND = 0.75
 
@@ -153,27 +151,16 @@ OF_OTHERS = {
 }
 
 
-@pytest.fixture(scope="module")
-def engine() -> Engine:
-    return build_engine(Config(audit_share=0.0), b"k" * 32)
+def referred(texts: dict[str, str]) -> set[str]:
+    cut = replace(engine(), audit_share=0.0)
+    return {name for name, text in texts.items() if judged(text, by=cut).referral is Referral.REFERRED}
 
 
-def referred(texts: dict[str, str], engine: Engine) -> set[str]:
-    return {
-        name
-        for name, text in texts.items()
-        if examine(
-            Document(text, (Segment("", 0, len(text)),), "text/plain", content_hash="0" * 64), engine
-        ).referral
-        is Referral.REFERRED
-    }
-
-
-def test_most_lists_of_people_with_a_status_about_health_are_referred(engine: Engine) -> None:
-    found = referred(OF_HEALTH, engine)
+def test_most_lists_of_people_with_a_status_about_health_are_referred() -> None:
+    found = referred(OF_HEALTH)
     print(f"{len(found)} of {len(OF_HEALTH)}; missed:", sorted(OF_HEALTH.keys() - found))
     assert len(found) >= LEAST_FOUND * len(OF_HEALTH)
 
 
-def test_the_same_lists_with_another_status_are_not(engine: Engine) -> None:
-    assert referred(OF_OTHERS, engine) == set()
+def test_the_same_lists_with_another_status_are_not() -> None:
+    assert referred(OF_OTHERS) == set()

@@ -15,10 +15,11 @@ from phiscan.decision.reasons import AGAINST, WORDS, sentences
 from phiscan.errors import ExtractError
 from phiscan.extract import extract
 from phiscan.health.file_evidence import NAMES, RECORD
-from phiscan.model import OWN_NAMES, Document, EntityType, Examination, Finding, Segment, SourceFile
+from phiscan.model import OWN_NAMES, Document, EntityType, Examination, Finding, SourceFile
 from phiscan.pipeline.examine import examine
 from phiscan.web.routes.item import why_words
 from tests.decision.test_decide import engine, judged
+from tests.screen.whole import plain
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_corpus"
 NEAR_CHARS = 80
@@ -109,10 +110,10 @@ def check(document: Document, examined: Examination) -> None:
         assert true.get((name, weight < 0), True), (name, weight, document.text[:2000])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(texts)
 def test_a_shown_reason_is_true_of_generated_passages(text: str) -> None:
-    check(Document(text, (Segment("", 0, len(text)),), "text/plain"), judged(text))
+    check(plain(text), judged(text))
 
 
 @pytest.mark.slow

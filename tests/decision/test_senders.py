@@ -5,9 +5,10 @@ import pytest
 
 from phiscan.decision.evidence import NAMES_OF_EVIDENCE, gather
 from phiscan.health.term_lexicon import load_lexicon
-from phiscan.model import Document, Referral, Segment
+from phiscan.model import Referral
 from phiscan.screen import screen
 from tests.decision.test_decide import engine, judged
+from tests.screen.whole import plain
 
 NAME = NAMES_OF_EVIDENCE.index("full_name")
 SENDERS = ("Ottilie Brandvold", "Hakim Benassar", "Gwendolyn Farrow", "Étienne Laframboise")
@@ -70,7 +71,7 @@ def test_a_sender_alone_refers_nothing() -> None:
     ],
 )
 def test_the_sender_counts_for_the_passages_below_the_header(text: str, expected: int) -> None:
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+    document = plain(text)
     gathered = gather(document, screen(document, engine().screener), load_lexicon())
     vectors = gathered.vectors(gathered.windows())
     sent, senders = gathered.with_sender(vectors)

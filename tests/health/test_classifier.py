@@ -7,7 +7,8 @@ from phiscan.config import Config
 from phiscan.errors import ModelError
 from phiscan.health.classifier import build_classifier, classify, load_model
 from phiscan.health.text_detector import load_text_model
-from phiscan.model import Document, Segment
+from phiscan.model import Document
+from tests.screen.whole import plain
 
 CLASSIFIER = build_classifier(Config())
 
@@ -40,7 +41,7 @@ SPEECH = "My fellow citizens, the depression of trade is a wound that we shall h
 
 
 def score(text: str) -> float:
-    return classify(Document(text, (Segment("", 0, len(text)),), "text/plain"), CLASSIFIER).score
+    return classify(plain(text), CLASSIFIER).score
 
 
 @pytest.mark.parametrize(

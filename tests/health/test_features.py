@@ -1,3 +1,5 @@
+import pytest
+
 from phiscan.health.features import STRIDE_CHARS, WINDOW_CHARS, read, windows
 from phiscan.health.patient_classifier import CueModel, densities
 from phiscan.health.term_lexicon import load_lexicon
@@ -5,39 +7,31 @@ from phiscan.health.term_lexicon import load_lexicon
 LEXICON = load_lexicon()
 
 
-def only_window(text: str) -> dict[str, int]:
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Negation and relatives stand beside the plain count.
+        (
+            "She denies any chest pain. Family history of breast cancer. She has asthma today.",
+            {"sx:chest-pain": 1, "neg:any": 1, "fam:any": 1, "dx:asthma": 1},
+        ),
+        # Whose health is spoken of in the same sentence.
+        (
+            "My asthma. A cough. Your rash is gone. Mrs. Doe has eczema. I was away; fever.",
+            {"near:first": 1, "near:your": 1, "near:title": 1},
+        ),
+        # Amounts of money, but not every number.
+        ("Asthma test $12, physiotherapy 40 $, asthma visit 2", {"cue:money": 2}),
+        ("asthma, physiotherapy, peak flow 400, 40", {"cue:money": 0}),
+        # One patient and patients.
+        ("This patient took metformin.", {"cue:person": 1, "cue:people": 0}),
+        ("These patients took metformin.", {"cue:person": 0, "cue:people": 1}),
+        ("asthma, metformin, appendectomy", {"kind:dx": 1, "kind:rx": 1, "kind:px": 1}),
+    ],
+)
+def test_counts_concepts_and_what_is_said_of_them(text: str, expected: dict[str, int]) -> None:
     (window,) = windows(read(text, LEXICON), LEXICON)
-    return window.counts
-
-
-def test_notes_negation_and_relatives_beside_the_plain_count() -> None:
-    counts = only_window("She denies any chest pain. Family history of breast cancer. She has asthma today.")
-    assert counts["sx:chest-pain"] == 1
-    assert counts["neg:any"] == 1
-    assert counts["fam:any"] >= 1
-    assert counts["dx:asthma"] == 1
-
-
-def test_notes_whose_health_is_spoken_of_in_the_same_sentence() -> None:
-    counts = only_window("My asthma. A cough. Your rash is gone. Mrs. Doe has eczema. I was away; fever.")
-    assert (counts["near:first"], counts["near:your"], counts["near:title"]) == (1, 1, 1)
-
-
-def test_counts_amounts_of_money_but_not_every_number() -> None:
-    assert only_window("Asthma test $12, physiotherapy 40 $, asthma visit 2")["cue:money"] == 2
-    assert "cue:money" not in only_window("asthma, physiotherapy, peak flow 400, 40")
-
-
-def test_tells_one_patient_from_patients() -> None:
-    assert "cue:person" in only_window("This patient took metformin.")
-    counts = only_window("These patients took metformin.")
-    assert "cue:person" not in counts
-    assert counts["cue:people"] == 1
-
-
-def test_counts_kinds_of_concepts() -> None:
-    counts = only_window("asthma, metformin, appendectomy")
-    assert (counts["kind:dx"], counts["kind:rx"], counts["kind:px"]) == (1, 1, 1)
+    assert {name: window.counts.get(name, 0) for name in expected} == expected
 
 
 def test_a_text_without_health_words_has_no_window() -> None:

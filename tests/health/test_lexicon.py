@@ -18,7 +18,6 @@ from phiscan.health.terms import JointMatcher
 from phiscan.health.topics import chapter_of, label_of, topic_of, topics
 from phiscan.language import using
 from phiscan.lexicon.dictionary import load_dictionary
-from phiscan.text.word_tokens import tokenize
 
 LEXICON = load_lexicon()
 HEALTH = JointMatcher.of((LEXICON.health,))
@@ -52,23 +51,6 @@ def test_knows_how_people_write(text: str, concept: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "a cold winter in the mountains",
-        "hearing about foreign aids to trade",
-        "the mole under the lawn",
-        "a depression of prices",
-        "the table of contents",
-        "culture and heritage",
-        "the Labour party",
-        "we stress that the deadline stands",
-    ],
-)
-def test_ambiguous_words_do_not_count_alone(text: str) -> None:
-    assert concepts(text) == []
-
-
-@pytest.mark.parametrize(
     ("text", "is_counted"),
     [
         ("Mr. Crohn called about the invoice", False),
@@ -83,9 +65,17 @@ def test_ambiguous_words_do_not_count_alone(text: str) -> None:
         ("known Parkinson's and Alzheimer's", True),
         ("hashimoto", True),
         ("Patricia Crohn has Crohn's disease", True),
+        ("a cold winter in the mountains", False),
+        ("hearing about foreign aids to trade", False),
+        ("the mole under the lawn", False),
+        ("a depression of prices", False),
+        ("the table of contents", False),
+        ("culture and heritage", False),
+        ("the Labour party", False),
+        ("we stress that the deadline stands", False),
     ],
 )
-def test_a_disease_that_is_a_surname_as_well_does_not_count_in_a_name(text: str, is_counted: bool) -> None:
+def test_a_disease_does_not_count_in_a_name_nor_an_ambiguous_word_alone(text: str, is_counted: bool) -> None:
     assert bool(concepts(text)) == is_counted
 
 
@@ -103,8 +93,8 @@ def test_every_dictionary_has_well_formed_rows(name: str) -> None:
             concept
         )
         assert re.fullmatch(r"-|[A-Z]\d[0-9A-Z](\.[0-9A-Z]{1,4})?", code), code
-        assert language in {"en", "fr", "-"} | {"en"}
-        assert len(tokenize(term).hashes) >= 1, term
+        assert language in {"en", "fr", "-"}
+        assert any(map(str.isalnum, term)), term
 
 
 def test_most_dictionary_forms_find_themselves() -> None:

@@ -13,7 +13,7 @@ from phiscan.health.classifier import PATIENT_MODEL_FILE, build_classifier, clas
 from phiscan.health.features import Window, read
 from phiscan.health.patient_classifier import PatientModel, load_patient_model
 from phiscan.health.word_hashes import LENGTH, N_BUCKETS, Words, passage_features, word_features, words_of
-from phiscan.model import Document, Segment
+from tests.screen.whole import plain
 
 CLASSIFIER = build_classifier(Config())
 LEXICON = CLASSIFIER.lexicon
@@ -42,8 +42,7 @@ def features(text: str) -> dict[int, float]:
 
 
 def told(text: str) -> float:
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    return classify(document, CLASSIFIER).score
+    return classify(plain(text), CLASSIFIER).score
 
 
 def test_rounds_on_a_patient_tell_of_one_and_a_lecture_of_the_same_illness_does_not() -> None:
@@ -52,7 +51,7 @@ def test_rounds_on_a_patient_tell_of_one_and_a_lecture_of_the_same_illness_does_
 
 def test_what_detector_b_asks_reads_no_words() -> None:
     other = PatientModel(np.zeros(N_BUCKETS, dtype=np.float32), {}, -9.0, "test-1")
-    document = Document(ROUND, (Segment("", 0, len(ROUND)),), "text/plain")
+    document = plain(ROUND)
     without_words = replace(CLASSIFIER, patient_model=other)
     with_words, without = (classify(document, one) for one in (CLASSIFIER, without_words))
     assert with_words.by_concepts == without.by_concepts > 0

@@ -13,28 +13,6 @@ def upper(population: int, prefix: Prefix) -> int:
     return sequential_upper(population, prefix.size, prefix.found + prefix.open, TAIL)
 
 
-def test_phi_after_a_gap_is_in_it() -> None:
-    order = [False] * 39 + [None] + [False] * 17 + [True] + [None] * 180
-    assert best_prefix(400, order) == Prefix(size=58, found=1, open=1)
-
-
-def test_a_clean_item_far_out_does_not_make_the_gap_before_it_count() -> None:
-    order = [False] * 60 + [None] * 100 + [False]
-    assert best_prefix(400, order) == Prefix(size=60, found=0, open=0)
-
-
-def test_clean_items_after_a_gap_are_used_when_they_help() -> None:
-    order = [False] * 10 + [None] + [False] * 200
-    found = best_prefix(400, order)
-    assert found == Prefix(size=211, found=0, open=1)
-    assert upper(400, found) < upper(400, Prefix(10, 0, 0))
-
-
-def test_nothing_reviewed_is_no_prefix() -> None:
-    assert best_prefix(10, [None] * 10) is None
-    assert best_prefix(0, []) is None
-
-
 def test_refuses_more_verdicts_than_items() -> None:
     with pytest.raises(ValueError, match="verdicts"):
         best_prefix(1, [False, False])
@@ -43,7 +21,7 @@ def test_refuses_more_verdicts_than_items() -> None:
 def test_is_the_best_of_all_beginnings_that_hold_the_phi() -> None:
     chance = random.Random(5)
     for _ in range(60):
-        n = chance.randint(1, 40)
+        n = chance.randint(0, 40)
         order = [chance.choice([False, False, False, None, True]) for _ in range(n)]
         found = best_prefix(60, order)
         shortest = max((i for i, v in enumerate(order, 1) if v), default=1)

@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 
-from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
-from phiscan.metrics.capture_recapture.coverage import chao_lower_bound, sample_coverage
+from phiscan.metrics.capture_recapture.captures import CaptureTable
 from phiscan.metrics.capture_recapture.loglinear import fit_models, intercept_is_unique, vanishing_cells
 from phiscan.metrics.capture_recapture.missed import average, estimate_missed, forward_selection, total_range
 from phiscan.metrics.capture_recapture.model_names import hierarchical_models, parse_model
 from phiscan.metrics.capture_recapture.strata import stratified_total
-from phiscan.metrics.independence import equal_frequency_bins, feature_information
 
 
 def drawn(n: int, rates: list[list[float]], seed: int) -> CaptureTable:
@@ -58,11 +56,6 @@ def test_selects_forward_no_better_than_all_models_do() -> None:
     assert stepped >= every - 1e-9
 
 
-def test_refuses_one_list() -> None:
-    with pytest.raises(ValueError, match="lists"):
-        capture_table([(1,)], [1])
-
-
 def test_keeps_a_model_whose_total_is_unique_though_other_terms_run_away() -> None:
     # List 1 found nothing that list 2 missed: term 12 runs to plus infinity, term 1 to minus infinity, but
     # lists 1 and 2 together against list 3 are an ordinary two-list estimate.
@@ -106,20 +99,3 @@ def test_has_no_sum_when_a_stratum_has_none() -> None:
     assert found.strata["a"].total is not None
     assert found.combined.total is None
     assert "stratum b" in (found.combined.reason or "")
-
-
-def test_measures_every_pair_of_features() -> None:
-    generator = np.random.default_rng(12)
-    first = generator.normal(size=(400, 2))
-    second = np.column_stack([first[:, 0], generator.normal(size=(400, 2))])
-    nats = feature_information(first, second)
-    assert nats.shape == (2, 3)
-    assert np.unravel_index(nats.argmax(), nats.shape) == (0, 0)
-    assert equal_frequency_bins([5.0, 5.0, 5.0, 9.0], 2).tolist() == [0, 0, 0, 1]
-
-
-def test_has_no_bound_without_pairs() -> None:
-    table = CaptureTable(3, (0, 5, 5, 0, 5, 0, 0, 0))
-    assert chao_lower_bound(table).reason
-    assert sample_coverage(table).coverage == 0
-    assert sample_coverage(table).total is None

@@ -6,19 +6,10 @@ from itertools import product
 import pytest
 
 from phiscan.metrics.differential_privacy import (
-    compose,
     local_sensitivity_rate,
     noise_scale,
-    release,
     smooth_sensitivity,
-    smoothness,
 )
-
-
-def test_adds_up_what_was_released() -> None:
-    spent = compose([(0.1, 1e-6)] * 10)
-    assert spent.epsilon == 1.0
-    assert spent.delta == pytest.approx(1e-5)
 
 
 def test_calls_a_figure_drowned_by_its_noise() -> None:
@@ -27,31 +18,6 @@ def test_calls_a_figure_drowned_by_its_noise() -> None:
     # The central 95 % of Cauchy noise reach tan(0.475 pi) scales far.
     wide = noise_scale("accuracy", 500, 500, epsilon=1, delta=0, noise="cauchy")
     assert wide.half_width == pytest.approx(12.7062 * wide.scale, rel=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "delta", "noise"),
-    [(0, 1e-6, "laplace"), (1, 0, "laplace"), (1, 1, "laplace"), (1, -1, "cauchy"), (1, 1e-6, "gauss")],
-)
-def test_refuses_parameters_without_a_guarantee(epsilon: float, delta: float, noise: str) -> None:
-    with pytest.raises(ValueError, match="expected"):
-        smoothness(epsilon, delta, noise)
-
-
-def test_refuses_unknown_metrics_noise_and_scales() -> None:
-    with pytest.raises(ValueError, match="expected one of accuracy"):
-        smooth_sensitivity("f1", 5, 5, 0.1)
-    with pytest.raises(ValueError, match="numbers of examples"):
-        smooth_sensitivity("accuracy", 0, 0, 0.1)
-    with pytest.raises(ValueError, match="positive scale"):
-        release(0.5, 0.0, "laplace")
-    with pytest.raises(ValueError, match="expected one of laplace"):
-        release(0.5, 1.0, "gauss")
-
-
-@pytest.mark.parametrize("noise", ["laplace", "cauchy"])
-def test_stays_finite_for_large_scales(noise: str) -> None:
-    assert abs(release(0.5, 1e6, noise)) < 1e300
 
 
 def test_needs_no_delta_where_the_sensitivity_is_the_same_everywhere() -> None:

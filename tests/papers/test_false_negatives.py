@@ -4,9 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from papers.commands.benchmark import benchmark
 from papers.false_negatives.experiment import experiment
 from papers.false_negatives.spambase import SUBSETS, read_spambase, simulated_data
 from phiscan.errors import InputError
@@ -64,16 +62,3 @@ def test_reads_spambase_and_names_what_is_wrong(tmp_path: Path) -> None:
         read_spambase(path)
     with pytest.raises(InputError, match="cannot be read"):
         read_spambase(tmp_path / "none")
-
-
-def test_prints_the_tables_and_draws_the_figure(tmp_path: Path) -> None:
-    result = CliRunner().invoke(benchmark, ["false-negatives", "--out", str(tmp_path / "mane")])
-    assert result.exit_code == 0, result.output
-    assert "| A and B |" in result.output
-    assert "(31)" in result.output
-    assert "Lincoln-Petersen" in result.output
-    assert {path.name for path in (tmp_path / "mane").iterdir()} == {
-        "figure-2.svg",
-        "results.json",
-        "results.md",
-    }

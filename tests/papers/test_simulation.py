@@ -1,8 +1,6 @@
 """Simulations: seeded, and honest about what does not exist."""
 
-import pytest
-
-from papers.simulation import simulate, true_area
+from papers.simulation import simulate
 
 
 def test_reproduces_the_findings_of_the_source() -> None:
@@ -21,12 +19,3 @@ def test_is_seeded() -> None:
     one = simulate("bibeta", n_examples=50, replicates=3, bootstrap=10, seed=9)
     assert one == simulate("bibeta", n_examples=50, replicates=3, bootstrap=10, seed=9)
     assert one != simulate("bibeta", n_examples=50, replicates=3, bootstrap=10, seed=8)
-
-
-def test_refuses_what_cannot_be_simulated() -> None:
-    with pytest.raises(ValueError, match="two of each class"):
-        simulate("binormal", n_examples=10, skew=0.1)
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        true_area("binormal", 0)
-    with pytest.raises(ValueError, match="expected one of"):
-        true_area("cauchy", 0.1)

@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from fastapi import FastAPI, HTTPException, Request
-from fastapi.testclient import TestClient
 from scipy import stats
 
 from phiscan.model import EntityType
@@ -19,9 +17,6 @@ from phiscan.patients.lifecycle import build, update
 from phiscan.patients.matching import Matcher, load_matcher
 from phiscan.patients.records import Hasher, Kind, PatientRecord
 from phiscan.patients.settings import PatientSettings
-from phiscan.store.tables.users import Role
-from phiscan.web.access import PERMISSION, RIGHTS, GuardedRoute, Permission
-from phiscan.web.routes import person as routes_person
 from tests.empty_database import new_store
 from tests.patients.conftest import made
 from tests.patients.population import Person
@@ -121,43 +116,6 @@ def test_work_and_answer_are_the_same_for_a_patient_in_no_file_and_for_a_strange
             assert asked(known) == asked(unknown)
             assert asked(known)[0] == []
             assert hashed
-
-
-def test_a_role_that_may_not_ask_causes_no_lookup(
-    matcher: Matcher, people: list[Person], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What a person may not do is refused before the index or a key is opened."""
-    assert matcher.index.manifest.n_patients == len(people)
-    assert Permission.FIND_PERSON not in RIGHTS[Role.READER] | RIGHTS[Role.AUDITOR] | RIGHTS[Role.ADMIN]
-
-    def refuse(*_: object) -> None:
-        pytest.fail("the index was opened for somebody who may not ask")
-
-    monkeypatch.setattr(routes_person, "load_matcher", refuse)
-    monkeypatch.setattr(routes_person, "load_key", refuse)
-    app = FastAPI()
-    admitted: list[Permission] = []
-
-    async def admit(_request: Request, permission: Permission) -> None:
-        admitted.append(permission)
-        raise HTTPException(403)
-
-    app.state.admit = admit
-    (route,) = (one for one in routes_person.routes.declared if one.method == "POST")
-    app.router.add_api_route(
-        route.path,
-        route.endpoint,
-        methods=["POST"],
-        route_class_override=GuardedRoute,
-        response_model=None,
-        openapi_extra={PERMISSION: route.needs.value},
-    )
-    answers = {
-        TestClient(app).post("/person", data={"number": number, "purpose": "x"}).content
-        for number in (people[0].card, "1111111111")
-    }
-    assert len(answers) == 1
-    assert admitted == [Permission.FIND_PERSON] * 2
 
 
 @pytest.mark.bench

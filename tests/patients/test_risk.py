@@ -3,11 +3,9 @@
 import json
 from pathlib import Path
 
-from click.testing import CliRunner
-
-from phiscan.cli import app
 from phiscan.model import Document, Segment
 from phiscan.patients.risk import TableRisk, table_risks
+from tests.cli.program import run
 
 HEAD = "Name,Date of birth,Postal code,Sex,Diagnosis\n"
 ROWS = (
@@ -61,10 +59,8 @@ def test_two_tables_of_a_document_are_two() -> None:
 def test_the_command_prints_counts_and_no_value(tmp_path: Path) -> None:
     path = tmp_path / "list.csv"
     path.write_text(HEAD + "".join(",".join(row) + "\n" for row in ROWS))
-    done = CliRunner().invoke(app, ["patients", "risk", str(path)])
-    assert done.exit_code == 0
-    assert "5 rows, 20% unique on birth date + postal code + sex (k = 1, l = 1)" in done.stdout
-    assert not any(value in done.output for row in ROWS for value in row[:3])
-    as_json = CliRunner().invoke(app, ["patients", "risk", str(path), "--json"]).stdout
-    (table,) = json.loads(as_json)["tables"]
+    shown = run("patients", "risk", str(path))
+    assert "5 rows, 20% unique on birth date + postal code + sex (k = 1, l = 1)" in shown
+    assert not any(value in shown for row in ROWS for value in row[:3])
+    (table,) = json.loads(run("patients", "risk", str(path), "--json"))["tables"]
     assert (table["n_rows"], table["n_unique"], table["unique_share"]) == (5, 1, 0.2)

@@ -1,6 +1,7 @@
 """A small share of plain text, and the installed program run in a home of its own."""
 
 import contextlib
+import json
 import os
 import sqlite3
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +66,12 @@ class Tool:
             timeout=1200,  # on a busy machine; a test's own limit is pytest's
             check=False,
         )
+
+    def scan(self, *arguments: str | Path) -> Any:
+        """Scan whatever comes of it, and return the summary."""
+        done = self.run("scan", *arguments, "--json", "--exit-zero")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
 
 
 class ToolHere(Tool):

@@ -5,13 +5,10 @@ from functools import cache
 
 import pytest
 
-from phiscan.config import Config
-from phiscan.decision import build_decider
-from phiscan.health.classifier import build_classifier
 from phiscan.model import Document, EntityType, Referral, Search, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine, in_audit_sample
-from phiscan.screen import build_screener
+from tests.decision.test_decide import engine
 from tests.pipeline.harness import LETTER, MINUTES
 
 LINE = "Staff on call: Torvald Karrowick, Quenna Vandelune. Dear Mr. Bristil Ostriba, see you on Monday.\n"
@@ -21,13 +18,7 @@ STAFF = LINE * 8  # short texts are searched whatever they say
 @cache
 def full() -> Engine:
     """Return an engine that searches everything."""
-    return Engine(
-        build_screener(Config()),
-        build_classifier(Config()),
-        build_decider(Config()),
-        Config().limits,
-        key=b"k" * 32,
-    )
+    return replace(engine(), key=b"k" * 32)
 
 
 @cache
@@ -44,7 +35,7 @@ def document(text: str, number: int = 0) -> Document:
 def test_a_referral_is_never_lost(number: int) -> None:
     text = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
     filler = MINUTES.format(n=1) * number
-    whole, part = (examine(document(filler + text), engine) for engine in (full(), cut()))
+    whole, part = (examine(document(filler + text), one) for one in (full(), cut()))
     assert whole == replace(part, search=Search.EVERYTHING)
     assert part.search is Search.NEEDED
     assert whole.referral is Referral.REFERRED
@@ -60,14 +51,14 @@ def test_names_are_not_searched_where_nothing_says_health_and_the_case_says_so()
 
 
 def test_all_three_detectors_run_on_the_audit_sample() -> None:
-    engine = replace(full(), audit_share=0.3)
+    some = replace(full(), audit_share=0.3)
     documents = [document(STAFF, number) for number in range(400)]
-    sampled = [one for one in documents if in_audit_sample(one, engine)]
+    sampled = [one for one in documents if in_audit_sample(one, some)]
     assert 80 < len(sampled) < 160
-    audited = examine(sampled[0], engine)
+    audited = examine(sampled[0], some)
     assert set(dict(audited.detectors)) == {"patterns", "names", "text"}
     assert audited.search is Search.AUDIT  # it would have been left out
-    other = replace(engine, key=b"o" * 32)
+    other = replace(some, key=b"o" * 32)
     assert sampled != [one for one in documents if in_audit_sample(one, other)]
 
 

@@ -1,6 +1,5 @@
 """Equal content is screened once and reported wherever it lies; what went away or moved is recorded."""
 
-import json
 import shutil
 import sqlite3
 from dataclasses import replace
@@ -11,26 +10,14 @@ import pytest
 
 from phiscan.model import FILE_NAME, EntityType, FileResult, Outcome, SourceFile, Span, StoredFinding
 from phiscan.pipeline.copies import MAX_NAMED, MAX_WAITING, Copies
-from tests.pipeline.harness import Tool, ToolHere
+from tests.pipeline.harness import ToolHere
 
 _CHILDREN = ("finding", "health_term", "unread_part")
 
 
-@pytest.fixture
-def tool(tool_here: ToolHere) -> Tool:
-    return tool_here
-
-
-def _scan(tool: Tool, *arguments: str | Path) -> dict[str, Any]:
-    done = tool.run("scan", *arguments, "--json", "--exit-zero")
-    assert done.returncode == 0, done.stderr
-    summary: dict[str, Any] = json.loads(done.stdout)
-    return summary
-
-
-def _rows(tool: Tool, path: str) -> dict[str, list[tuple[Any, ...]]]:
+def _rows(tool_here: ToolHere, path: str) -> dict[str, list[tuple[Any, ...]]]:
     """Return what stands of a file, without what belongs to its place."""
-    with sqlite3.connect(tool.home / "phiscan.db") as database:
+    with sqlite3.connect(tool_here.home / "phiscan.db") as database:
         (number,) = database.execute(
             "SELECT max(e.id) FROM examination e JOIN file f ON f.id = e.file_id WHERE f.display = ?", [path]
         ).fetchone()
@@ -50,19 +37,19 @@ def _rows(tool: Tool, path: str) -> dict[str, list[tuple[Any, ...]]]:
 
 
 @pytest.mark.slow
-def test_a_copy_has_all_that_was_found_in_the_first(tool: Tool, share: Path) -> None:
+def test_a_copy_has_all_that_was_found_in_the_first(tool_here: ToolHere, share: Path) -> None:
     referred = next(p for p in sorted(share.rglob("*.txt")) if "diabetes" in p.read_text())
     name = str(referred.relative_to(share))
     shutil.copy(referred, share / "a copy beside it.txt")
     shutil.copy(referred, share / "zz.txt")
-    first = _scan(tool, share)
+    first = tool_here.scan(share)
     assert (first["screened"], first["copies"]) == (22, 2)
-    assert _rows(tool, "zz.txt") == _rows(tool, name) == _rows(tool, "a copy beside it.txt")
-    assert _rows(tool, name)["finding"]
+    assert _rows(tool_here, "zz.txt") == _rows(tool_here, name) == _rows(tool_here, "a copy beside it.txt")
+    assert _rows(tool_here, name)["finding"]
     shutil.copy(referred, share / "later.txt")
-    second = _scan(tool, share)
+    second = tool_here.scan(share)
     assert (second["screened"], second["copies"], second["unchanged"]) == (1, 1, 22)
-    assert _rows(tool, "later.txt") == _rows(tool, name)
+    assert _rows(tool_here, "later.txt") == _rows(tool_here, name)
     assert second["people_at_risk"] == first["people_at_risk"]  # the same people, at one more place
 
 

@@ -1,14 +1,11 @@
 """A folder in which nothing changed is passed over whole; whatever changes, no row is lost by it."""
 
-import atexit
 import os
 import random
 import shutil
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +26,7 @@ from phiscan.review.store import Store
 from phiscan.store.identity import create_key
 from phiscan.store.sql_batches import Run
 from phiscan.store.tables import examination, file, sighting
+from tests.empty_database import new_store
 
 FEW = 4
 Row = tuple[str, str, str, int, int]
@@ -70,21 +68,12 @@ def _answer(source: SourceFile) -> FileResult:
     )
 
 
-@cache
-def _empty_database() -> Path:
-    folder = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, folder)
-    Store.open(Config(home=folder).database_url, create=True).close()
-    return folder / "phiscan.db"
-
-
 class Scans:
     """Scans of one share into a database of their own."""
 
     def __init__(self, home: Path, share: Path, ignored: str = "") -> None:
-        home.mkdir(parents=True)
         self.config = Config(home=home)
-        shutil.copy(_empty_database(), home / "phiscan.db")  # to make one takes half a second
+        new_store(home / "phiscan.db").close()
         create_key(self.config.key_file)
         self.share = share
         self.ignored = ignored

@@ -19,6 +19,7 @@ from phiscan.pipeline.windows.people_estimate import WindowCount, estimate_peopl
 from phiscan.pipeline.windows.text_windows import cut_window, window_ranges
 from tests.large.made_files import WRITERS, write_csv, write_inventory, write_prose
 from tests.pipeline.harness import source_of
+from tests.screen.whole import plain
 
 PHI_ROW = "Jean Tremblay,chart 4431298,diagnosed with type 2 diabetes,born 1961-05-03,613-555-0142"
 PHI_SENTENCE = (
@@ -139,7 +140,7 @@ def test_a_file_called_after_a_patient_is_shown_with_its_name(engine: Engine, tm
 
 def test_windows_cover_the_text_and_end_with_lines() -> None:
     text = "".join(f"line {number} of a log\n" for number in range(5_000))
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+    document = plain(text)
     ranges = window_ranges(document, 1_000)
     assert "".join(text[start:end] for start, end in ranges) == text
     assert all(text[end - 1] == "\n" for _, end in ranges)

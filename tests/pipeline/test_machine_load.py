@@ -1,6 +1,5 @@
 """What is stored of a long document is the same on an idle and on a busy machine."""
 
-import json
 import os
 import subprocess
 import sys
@@ -38,9 +37,7 @@ def busy_machine(folder: Path) -> Iterator[None]:
 
 def stored_of(tool: ToolHere, share: Path) -> list[tuple[dict[str, object], object]]:
     """Scan a share in a new home with a given key, and return all that is stored of its files."""
-    done = tool.run("scan", share, "--json", "--exit-zero")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["screened"] == 2
+    assert tool.scan(share)["screened"] == 2
     with Store.open(f"sqlite:///{tool.database}") as store:
         return [
             ({name: getattr(row, name) for name in row.__dataclass_fields__}, store.item(row.file_id))

@@ -28,7 +28,7 @@ from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.pool import PAUSE, Sandbox
 from phiscan.store.identity import create_key
 from tests.crawl.fetched import NOTHING
-from tests.pipeline.harness import Tool, write_share
+from tests.pipeline.harness import Tool, ToolHere, write_share
 from tests.samba import PASSWORD, running_samba
 from tests.servers.process import Server
 
@@ -76,12 +76,12 @@ def test_a_share_is_scanned_as_a_folder_is(tool: Tool, samba: Server) -> None:
             assert PASSWORD.encode() not in path.read_bytes()
 
 
-def test_a_dry_run_opens_nothing(tool: Tool, samba: Server) -> None:
+def test_a_dry_run_opens_nothing(tool_here: ToolHere, samba: Server) -> None:
     write_share(samba.share, 3)
     (samba.share / "0/file0000.txt").chmod(0o600)
-    done = tool.run("scan", samba.url, "--dry-run", "--json")
+    done = tool_here.run("scan", samba.url, "--dry-run", "--json")
     assert json.loads(done.stdout)["files"] == 3, done.stderr
-    assert not tool.database.exists()
+    assert not tool_here.database.exists()
 
 
 @pytest.mark.slow

@@ -42,17 +42,10 @@ def rows(tool: Tool) -> dict[str, tuple[str, dict[str, int], int, int]]:
         }
 
 
-def scanned(tool: Tool, share: Path, *options: str) -> dict[str, object]:
-    done = tool.run("scan", share, "--json", "--exit-zero", *options)
-    assert done.returncode == 0, done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
-
-
 @pytest.mark.slow
 def test_what_is_not_referred_is_kept_as_counts(tool_here: Tool, share: Path) -> None:
     (tool_here.home.parent / "phiscan.toml").write_text("audit_share = 0.0\n")
-    summary = scanned(tool_here, share)
+    summary = tool_here.scan(share)
     found = rows(tool_here)
     search, counts, n_findings, n_rows = found["letter.txt"]
     assert search == "needed"
@@ -62,7 +55,6 @@ def test_what_is_not_referred_is_kept_as_counts(tool_here: Tool, share: Path) ->
     assert counts == {}  # contact data is looked for only where it could matter
     assert n_findings == sum(counts.values())
     cascade = summary["cascade"]
-    assert isinstance(cascade, dict)
     assert (cascade["left_out"], cascade["audit"]) == (4, 0)
     assert cascade["missed_referrals"] == {"estimate": None, "low": None, "high": None}
     assert cascade["reason"]
@@ -70,12 +62,11 @@ def test_what_is_not_referred_is_kept_as_counts(tool_here: Tool, share: Path) ->
 
 @pytest.mark.slow
 def test_everything_is_searched_and_stored_when_asked(tool_here: Tool, share: Path) -> None:
-    summary = scanned(tool_here, share, "--everything")
+    summary = tool_here.scan(share, "--everything")
     found = rows(tool_here)
     assert {search for search, *_ in found.values()} == {"everything"}
     assert all(n_rows == n_findings for _, _, n_findings, n_rows in found.values())
     cascade = summary["cascade"]
-    assert isinstance(cascade, dict)
     assert (cascade["left_out"], cascade["missed_referrals"]["high"]) == (0, 0)
 
 

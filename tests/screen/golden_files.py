@@ -11,9 +11,9 @@ they show change, not merit.
 import json
 from pathlib import Path
 
-from phiscan.model import Document, Screening, Segment
+from phiscan.model import Document, Screening
 from phiscan.screen import screen
-from tests.screen.whole import shipped
+from tests.screen.whole import plain, shipped
 
 FOLDER = Path(__file__).parent / "golden"
 Row = list[int | str]
@@ -27,7 +27,7 @@ def texts() -> list[Path]:
 def read(path: Path) -> Document:
     """Return the document of a text, its line ends untouched (HL7 has carriage returns)."""
     text = path.read_bytes().decode("utf-8")
-    return Document(text, (Segment("", 0, len(text)),), "text/plain")
+    return plain(text)
 
 
 def rows(document: Document, screening: Screening) -> list[Row]:

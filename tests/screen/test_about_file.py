@@ -30,17 +30,15 @@ def test_an_author_is_found_and_sets_no_characteristic(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["title: Margaret Thompson\n", "subject: Margaret Thompson, born 1950-03-04\n"]
+    ("line", "place"),
+    [
+        ("title: Margaret Thompson\n", "#properties"),
+        ("subject: Margaret Thompson, born 1950-03-04\n", "#properties"),
+        ("Author: Margaret Thompson\n", "#body2"),
+    ],
 )
-def test_a_title_may_name_a_patient(line: str) -> None:
-    assert PiiBit.LAST_NAME in screen(_document(line), shipped()).vector.bits
-
-
-def test_the_same_line_in_a_body_counts() -> None:
-    assert (
-        PiiBit.LAST_NAME
-        in screen(_document("Author: Margaret Thompson\n", place="#body2"), shipped()).vector.bits
-    )
+def test_a_title_may_name_a_patient_and_an_author_in_a_body_counts(line: str, place: str) -> None:
+    assert PiiBit.LAST_NAME in screen(_document(line, place=place), shipped()).vector.bits
 
 
 def test_an_author_who_is_named_in_the_body_counts_there() -> None:

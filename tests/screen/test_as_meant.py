@@ -1,4 +1,4 @@
-r"""Texts as they are meant: entities, escapes of JSON, URLs and mail, rows of SQL dumps; and the way back."""
+"""Texts as they are meant: escapes, URLs and mail, dumps of SQL, ruled listings; and the way back."""
 
 import pytest
 
@@ -25,27 +25,6 @@ def meant(text: str) -> str:
         ('send {\\"to\\":\\"Ann\\",\\"t\\":\\"a\\nb\\"}', 'send {"to":"Ann","t":"a\nb"}'),
         ("GET /x?pt=Googoo%2C+No%C3%ABl&n=1 HTTP", "GET /x?pt=Googoo, Noël&n=1 HTTP"),
         ("scan/Ann%20Roy%20(2).pdf", "scan/Ann Roy (2).pdf"),
-    ],
-)  # fmt: skip
-def test_reads_escapes(text: str, expected: str) -> None:
-    assert meant(text) == expected
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "R&D; AT&T", "C:\\new\\table\\u", "50%20 of 7", "a = b", "x=20", "see https://a.example/?u=http%3A%2F%2Fb+c",
-        "insert into the vein", "replace into: none", "LIKE '%AB%'", "&unknownsign;", "a\\b", "1+1=2", "km%2",
-        'path "C:\\notes\\roy.txt"',
-    ],
-)  # fmt: skip
-def test_leaves_other_text(text: str) -> None:
-    assert meant(text) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
         ("INSERT INTO `p` (`id`, `nom`) VALUES (1,'D\\'Amours'),(2,NULL);", "\nid\tnom\n1\tD'Amours\n2\t\n;"),
         ("insert into dbo.pt ([id],[nom]) values (1, N'L''Heureux')", "\nid\tnom\n1\tL'Heureux\n"),
         ("INSERT INTO pt VALUES (1,'a,b (c)');", "\n\n1\ta,b (c)\n;"),
@@ -60,8 +39,20 @@ def test_leaves_other_text(text: str) -> None:
         ("INSERT INTO pt (a) SELECT 1", "INSERT INTO pt (a) SELECT 1"),
     ],
 )  # fmt: skip
-def test_reads_rows_of_dumps(text: str, expected: str) -> None:
+def test_reads_escapes_and_rows_of_dumps(text: str, expected: str) -> None:
     assert meant(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "R&D; AT&T", "C:\\new\\table\\u", "50%20 of 7", "a = b", "x=20", "see https://a.example/?u=http%3A%2F%2Fb+c",
+        "insert into the vein", "replace into: none", "LIKE '%AB%'", "&unknownsign;", "a\\b", "1+1=2", "km%2",
+        'path "C:\\notes\\roy.txt"',
+    ],
+)  # fmt: skip
+def test_leaves_other_text(text: str) -> None:
+    assert meant(text) == text
 
 
 def test_names_columns_as_the_table_was_created() -> None:
@@ -106,3 +97,45 @@ def test_heads_of_a_table_make_no_text_of_them() -> None:
     columns = ",".join(f"{'c' * 50}{number} int" for number in range(100))
     text = f"CREATE TABLE a ({columns});\n" + "INSERT INTO a VALUES (1);\n" * 500
     assert len(meant(text)) < 6 * len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Name   No   X\n----   ---  -\nAnn R  12   3\nBo     14\n", "Name\tNo\tX\nAnn R\t12\t3\nBo\t14\t\n"),
+        ("A   B   C\n=== === ===\n  1   2   3\n\nx y z", "A\tB\tC\n  1\t  2\t  3\n\nx y z"),
+        ("A   B   C\r\n--- --- ---\r\n1   2   3\r\n", "A\tB\tC\r\n1\t2\t3\r\n"),
+        ("NAME AGE MRN\n---- --- ----\nROY  092 7 18\n5 or.\n", "NAME\tAGE\tMRN\nROY\t092\t7 18\n5 or.\n"),
+        ("A  B  C\n-- -- --\n   2  3\n", "A\tB\tC\n\t2\t3\n"),
+    ],
+)  # fmt: skip
+def test_cuts_at_the_rule(text: str, expected: str) -> None:
+    assert meant(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--- --- ---\n1   2   3\n", "title across\n--- --- ---\nx", "A B\n- -\n1 2\n", "a\n-----\nb",
+        "x --- y -- z",
+        "\n-- -- --\n", "A   B   C\n--- --- --- end\n1   2   3\n",
+    ],
+)  # fmt: skip
+def test_leaves_other_lines(text: str) -> None:
+    assert meant(text) == text
+
+
+def test_finds_cells_that_touch_under_their_heads() -> None:
+    text = (
+        "BED   NAME             MRN      MEDICARE#   ADM     ATTEND\n"
+        "----- ---------------- -------- ----------- ------- --------\n"
+        "301-1 ARSENEAULT HECTO 00441882 771 820 447 11NOV24 FOWLIE B\n"
+        "301-2 SAVOIE MILDRED   00441890 118 207 441 14NOV24 DOIRON\n"
+        "302-1 GALLANT WM       00440077 204 418 820 17NOV24 FOWLIE B\n"
+    )
+    findings = screened(text).findings
+    found = {(f.entity_type.value, f.span.of(text)) for f in findings}
+    assert found >= {
+        ("MRN", "00441882"), ("MRN", "00441890"), ("MRN", "00440077"), ("HEALTH_CARD", "771 820 447"),
+        ("HEALTH_CARD", "118 207 441"), ("HEALTH_CARD", "204 418 820"), ("DATE", "11NOV24"),
+    }  # fmt: skip

@@ -1,17 +1,21 @@
-"""HL7 v2 messages: the fields of identifiers, time stamps, numbers by their type or who assigned them."""
+"""HL7 v2 messages: fields of identifiers; other separators, lines of logs and the segments of a site."""
 
 import pytest
 
+from phiscan.formats.hl7_encoding import as_standard
+from phiscan.formats.hl7_free_text import passages
 from phiscan.model import Document
 from phiscan.screen.recognizers.messages.hl7 import hl7_findings
 
 HEAD = "MSH|^~\\&|APP|NORTH_SHORE_GEN|LAB|CITY LAB|20240131083000-0500||ORU^R01|77|P|2.5\n"
 
 
+def found_in(text: str) -> list[tuple[str, str]]:
+    return [(f.entity_type.value, f.span.of(text)) for f in hl7_findings(Document(text, (), "text/plain"))]
+
+
 def found(segment: str) -> list[tuple[str, str]]:
-    text = HEAD + segment
-    findings = hl7_findings(Document(text, (), "text/plain"))
-    return [(f.entity_type.value, f.span.of(text)) for f in findings if f.span.start >= len(HEAD)]
+    return found_in(HEAD + segment)[len(found_in(HEAD)) :]
 
 
 @pytest.mark.parametrize(
@@ -47,31 +51,87 @@ def found(segment: str) -> list[tuple[str, str]]:
             ("HEALTH_PROFESSIONAL", "Ali^Ngozi"), ("LICENSE", "1744029111")]),
         ("NK1|1|Wolak^Jan|||||||||||Mill Co|||19501231", [
             ("PERSON", "Wolak^Jan"), ("ORGANIZATION", "Mill Co"), ("DATE_OF_BIRTH", "19501231")]),
+        ("OBX|1|NM|4537-7^ESR||20241331|mm/h", []),  # no day of any month
+        ("OBX|1|NM|777-3^Platelets||250000", []),
+        ("DG1|1||M72.0^Dupuytren contracture^I10|||A", []),
+        ("EVN|A04||||SYSTEM", []),
+        ("OBX|1|ST|600-7^Culture||Staphylococcus aureus", []),
+        ("IN1|1|HMO|||||||||||||||||||||||||||||||||||2500.00", []),
+        ("IN1|1|HMO||||||||||||||SEL", []),
+        ("FT1|1||||||CG|1744029119^INJECTION^CPT", []),  # no check digit
     ],
 )  # fmt: skip
-def test_reads_the_fields_of_a_segment(segment: str, expected: list[tuple[str, str]]) -> None:
+def test_reads_the_fields_of_a_segment_and_leaves_results_and_codes(
+    segment: str, expected: list[tuple[str, str]]
+) -> None:
     assert found(segment) == expected
 
 
-@pytest.mark.parametrize(
-    "segment",
-    [
-        "OBX|1|NM|4537-7^ESR||20241331|mm/h",  # no day of any month
-        "OBX|1|NM|777-3^Platelets||250000",
-        "DG1|1||M72.0^Dupuytren contracture^I10|||A",
-        "EVN|A04||||SYSTEM",
-        "OBX|1|ST|600-7^Culture||Staphylococcus aureus",
-        "IN1|1|HMO|||||||||||||||||||||||||||||||||||2500.00",
-        "IN1|1|HMO||||||||||||||SEL",
-        "FT1|1||||||CG|1744029119^INJECTION^CPT",  # no check digit
-    ],
-)
-def test_leaves_results_and_codes(segment: str) -> None:
-    assert found(segment) == []
-
-
 def test_reads_facilities_and_the_moment_of_the_message() -> None:
-    findings = hl7_findings(Document(HEAD, (), "text/plain"))
-    assert [(f.entity_type.value, f.span.of(HEAD)) for f in findings] == [
+    assert found_in(HEAD) == [
         ("ORGANIZATION", "NORTH_SHORE_GEN"), ("ORGANIZATION", "CITY LAB"), ("DATE", "20240131083000-0500"),
     ]  # fmt: skip
+
+
+STANDARD = (
+    "MSH|^~\\&|LIS|WEST GENERAL|ADT|HUB|20240131083000||ORU^R01|Q7718204|P|2.4\r"
+    "PID|1||7718204^^^WG^MR||Wolak^Ewa||19810917|F|||12 Fern Rd^^Ajax^ON^L1T2K4\r"
+    "NTE|1||crit to Dr Ali, wife Anneke\r"
+)
+
+
+@pytest.mark.parametrize(
+    "own", ["#*~\\&", "|$%~&", "!^~\\&", "^|~\\&", "*^~\\&", "|~^\\&", "%$#@!", "~|^\\&", "|*+=&"]
+)
+def test_reads_any_separators(own: str) -> None:
+    text = STANDARD.translate(str.maketrans("|^~\\&", own))
+    assert as_standard(text) == STANDARD
+    plain = str.maketrans(own, "|^~\\&")
+    assert [(kind, value.translate(plain)) for kind, value in found_in(text)] == found_in(STANDARD)
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["2024-01-31 08:30 DEBUG in: ", "<VT>", 'payload="', "\x0b", "[rx] ", "\n", "> ", "msg='", "(", "\t"],
+)
+def test_reads_a_message_behind_what_a_log_writes(before: str) -> None:
+    text = before + STANDARD
+    assert len(as_standard(text)) == len(text)
+    assert found_in(text) == found_in(STANDARD)
+
+
+def test_gives_plain_signs_another_place() -> None:
+    assert as_standard("MSH#*~\\&#LAB\rNTE#1##a|b^c\rno segment # here") == (
+        "MSH|^~\\&|LAB\rNTE|1||a#b*c\rno segment # here"
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["MSH is short", "the MSH-10", "MSH====", "MSH|----|", "XMSH|^~\\&|A", "MSH: a, b"]
+)
+def test_leaves_other_text(text: str) -> None:
+    assert as_standard(text) == text
+
+
+def test_reads_what_a_site_made_up() -> None:
+    text = STANDARD + "ZMF|MD|Abitbol Josee|CLIN^X|4505550139|R-771820\r"
+    assert found_in(text)[-2:] == [("PHONE", "4505550139"), ("OTHER_ID", "R-771820")]
+    assert "Abitbol Josee" in [piece.text for passage in passages(text) for piece in passage]
+
+
+@pytest.mark.parametrize(
+    ("segment", "expected"),
+    [
+        (
+            "EVN|A04||||JQT^Quartey^Josephine",
+            [("HEALTH_PROFESSIONAL", "Quartey^Josephine"), ("OTHER_ID", "JQT")],
+        ),
+        ("EVN|A04||||Quartey^Josephine", [("HEALTH_PROFESSIONAL", "Quartey^Josephine")]),
+        ("MSA|AA|Q7718204", [("OTHER_ID", "Q7718204")]),
+        ("MSA|AA|77", []),
+    ],
+)
+def test_reads_accounts_of_letters_and_numbers_of_messages(
+    segment: str, expected: list[tuple[str, str]]
+) -> None:
+    assert found_in(STANDARD + segment)[len(found_in(STANDARD)) :] == expected

@@ -9,7 +9,7 @@ import pytest
 from phiscan.model import Document, Finding
 from phiscan.screen import Known, screen
 from phiscan.screen.recognizer import CaseVariant, Cost, Recognizer
-from tests.screen.whole import document, screened, shipped
+from tests.screen.whole import plain, screened, shipped
 
 LETTER = (
     "Patient: Margaret Kowalski, DOB 1957-03-04, MRN: 4417263.\n"
@@ -36,7 +36,7 @@ class _Counted:
 @pytest.mark.parametrize("text", [LETTER, LETTER.lower(), LETTER.upper(), ESCAPED])
 def test_a_search_with_what_is_known_finds_the_same(text: str) -> None:
     known: Known = {}
-    read = document(text)
+    read = plain(text)
     cheap = screen(read, shipped().without_names(), known)
     assert cheap == screen(read, shipped().without_names())
     assert screen(read, shipped(), known) == screened(text)
@@ -46,6 +46,6 @@ def test_a_cheap_recognizer_reads_a_document_once() -> None:
     counted = _Counted(shipped().recognizers[0])
     both = replace(shipped(), recognizers=(counted, *shipped().recognizers[1:]))
     known: Known = {}
-    screen(document(LETTER), both.without_names(), known)
-    screen(document(LETTER), both, known)
+    screen(plain(LETTER), both.without_names(), known)
+    screen(plain(LETTER), both, known)
     assert counted.calls == [LETTER]

@@ -19,7 +19,7 @@ from phiscan.screen.id_classifier.classifier import (
     load_numbers,
 )
 from phiscan.screen.id_classifier.features import MAX_LINE_CHARS, NumberContext, ages, candidates
-from tests.screen.whole import document, screened, shipped
+from tests.screen.whole import plain, screened, shipped
 
 SOUND = {
     "format": FORMAT,
@@ -39,7 +39,7 @@ def model(weights: dict[str, float], *, bias: float = -3.0) -> NumberModel:
 
 
 def found(text: str, *others: Finding, weights: dict[str, float] | None = None) -> list[Finding]:
-    return list(learned_numbers(document(text), others, model(BIASED if weights is None else weights)))
+    return list(learned_numbers(plain(text), others, model(BIASED if weights is None else weights)))
 
 
 def person(text: str, name: str) -> Finding:
@@ -138,15 +138,25 @@ def test_of_very_many_numbers_every_nth_is_looked_at_and_the_findings_say_so() -
     assert all(any(reason.kind == "cap" for reason in one.reasons) for one in many)
 
 
-@pytest.mark.parametrize("number", ["4471", "24-0118", "W0712 24 118803", "PBC-5582013", "X3K771", "ab12cd"])
-def test_numbers_and_codes_are_looked_at(number: str) -> None:
-    text = f"the {number}, again"
-    assert [text[low:high] for low, high in candidates(text)] == [number]
-
-
-@pytest.mark.parametrize("text", ["two 12 of B2", "x" * 50 + "1234", "1" * 60, "q5h", "café 7"])
-def test_what_is_no_number_of_anybody_is_not(text: str) -> None:
-    assert not list(candidates(text))
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("4471", ["4471"]),
+        ("24-0118", ["24-0118"]),
+        ("W0712 24 118803", ["W0712 24 118803"]),
+        ("PBC-5582013", ["PBC-5582013"]),
+        ("X3K771", ["X3K771"]),
+        ("ab12cd", ["ab12cd"]),
+        ("two 12 of B2", []),
+        ("x" * 50 + "1234", []),
+        ("1" * 60, []),
+        ("q5h", []),
+        ("café 7", []),
+    ],
+)
+def test_numbers_and_codes_are_looked_at(text: str, numbers: list[str]) -> None:
+    text = f"the {text}, again"
+    assert [text[low:high] for low, high in candidates(text)] == numbers
 
 
 @given(st.text("Ab12-/.# ,é\n", max_size=40))
@@ -252,10 +262,7 @@ def test_sound_weights_are_read(tmp_path: Path) -> None:
 )
 def test_damaged_weights_are_told_in_one_line(tmp_path: Path, content: str) -> None:
     (tmp_path / "numbers.json").write_text(content, encoding="utf-8")
-    with pytest.raises(ModelError, match=r"numbers\.json: expected the weights of the numbers"):
-        NumberModel.load(tmp_path)
-
-
-def test_weights_that_lack_are_told_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"numbers\.json: expected"):
-        NumberModel.load(tmp_path)
+    for _ in ("damaged", "gone"):
+        with pytest.raises(ModelError, match=r"numbers\.json: expected the weights of the numbers"):
+            NumberModel.load(tmp_path)
+        (tmp_path / "numbers.json").unlink(missing_ok=True)

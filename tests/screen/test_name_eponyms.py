@@ -3,25 +3,13 @@
 import pytest
 
 from phiscan.model import EntityType
-from phiscan.screen.filters.eponyms import _is_listed, load_eponyms
+from phiscan.screen.filters.eponyms import load_eponyms
 from tests.screen.whole import screened
 
 
 def _counted(text: str) -> set[str]:
     findings = screened(text).findings
     return {f.span.of(text) for f in findings if f.entity_type is EntityType.PERSON and not f.is_doubtful}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "? Wilms f/u renal US", "PMH: Parkinson, Crohn, Graves, Hashimoto, Hodgkin 2010.",
-        "Used a Kocher and a Babcock; Foley placed, Hoyer lift.", "speaks Dari, Kaska and Karen at home",
-        "Cheyne-Stokes, Kussmaul noted", "Braden 16, Epworth 12",
-    ],
-)  # fmt: skip
-def test_a_thing_counts_for_nobody(text: str) -> None:
-    assert not _counted(text)
 
 
 @pytest.mark.parametrize(
@@ -48,30 +36,13 @@ def test_every_word_is_a_thing_or_as_often_a_name() -> None:
         ("- Name the signs: McBurney, Rovsing, Murphy, Psoas, Cullen\n", False),
         ("6. Match: Osler, Janeway, Roth, Virchow, Trousseau\n", False),
         ("Admitted: Tremblay, Gagnon, Roth, Murphy, Adams\n", True),
+        ("? Wilms f/u renal US", False),
+        ("PMH: Parkinson, Crohn, Graves, Hashimoto, Hodgkin 2010.", False),
+        ("Used a Kocher and a Babcock; Foley placed, Hoyer lift.", False),
+        ("speaks Dari, Kaska and Karen at home", False),
+        ("Cheyne-Stokes, Kussmaul noted", False),
+        ("Braden 16, Epworth 12", False),
     ],
 )
-def test_a_list_of_things_called_after_somebody_lists_nobody(text: str, counts: bool) -> None:
+def test_a_thing_called_after_somebody_counts_for_nobody(text: str, counts: bool) -> None:
     assert bool(_counted(text)) is counts
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Tremblay 5 mg", "Okafor, 10 mg", "Missed meds: Tremblay, Okafor", "Meds due: Tremblay",
-        "Medications given: Okafor",
-        "Meds refused: Tremblay", "Médicaments donnés : Okafor", "Médicaments refusés : Tremblay",
-        "Médicaments oubliés : Tremblay",
-    ],
-)  # fmt: skip
-def test_who_gets_a_medicine_is_no_medicine(text: str) -> None:
-    start = next(text.index(name) for name in ("Tremblay", "Okafor") if name in text)
-    end = start + len("Tremblay" if text.startswith("Tremblay", start) else "Okafor")
-    assert not _is_listed(text, start, end, [])
-
-
-@pytest.mark.parametrize(
-    "text", ["Camila 0.35 mg", "Diane-35", "Medications: Camila", "Médicaments : Camila"]
-)
-def test_a_medicine_with_its_strength_or_in_a_list_is_nobody(text: str) -> None:
-    name = "Diane" if "Diane" in text else "Camila"
-    assert _is_listed(text, text.index(name), text.index(name) + len(name), [])

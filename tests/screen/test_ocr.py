@@ -1,4 +1,3 @@
-import time
 from collections.abc import Callable
 
 import pytest
@@ -123,32 +122,14 @@ def test_long_lines_and_many_lines_are_read_in_parts(monkeypatch: pytest.MonkeyP
         assert len(found) == text.count("Tel"), text[:30]
 
 
-@pytest.mark.parametrize(
-    "unit",
-    ["1", "1 ", "l", "l ", "l0l ", "4l8 ", "5 5 5 - O l 4 2 ", "MRN 33O7 l82\n", "2O24/O1/l2\n", "Ju|y l4, ",
-     "1'a", "|", "rn", "l0 -", "B0V lA0 ", "3VG8 - QF4 -RN5l ", "\n", "A1", "Patient:", "1111111111@", "😀",
-     "Ol|O | "],
-)  # fmt: skip
-def test_time_grows_linearly_on_hostile_input(read: Read, unit: str) -> None:
-    def seconds(n_chars: int) -> float:
-        """Return the least of two processor times that a reading of the repeated unit takes."""
-        text, best = unit * (n_chars // len(unit)), float("inf")
-        for _ in range(2):
-            start = time.process_time()
-            read(text)
-            best = min(best, time.process_time() - start)
-        return best
-
-    seconds(1_000)
-    small, large = seconds(1_500), seconds(6_000)
-    assert large < 10 * small + 0.1  # four times the text; quadratic would be sixteen
-
-
 PIECES = st.sampled_from(
     ["Te1: ", "4l6-555-Ol26", "O6/lO/24", " l4 rnars ", "5 5 5 - 0 1 4 2", "  ", "\n", "\n\n", "\r\n", "|",
      " | ",
      "MRN", "33 O7l82", "😀", "é", "𝒳", "lO mg", "1EG4 -TE5 -MK7l", "B0V lA0", "Wi1liam St", "\t", "lst",  # noqa: RUF001 (beyond the basic plane)
-     "(8O7 ) 555"]
+     "(8O7 ) 555",
+     # With one misread character each.
+     "902-S55-0117", "14 Novembcr 2023", "Policy numbcr: ", "44187720", "a,b,", "Phonc,DOB,x\n", "le 31 moi",
+     "NS 83H 4R1", "9Z-year-old", "s/u 77l82", "2c Rang"]
 )  # fmt: skip
 
 

@@ -4,14 +4,14 @@ import pytest
 
 from phiscan.model import EntityType
 from phiscan.screen import Screener, screen
-from tests.screen.whole import document, shipped
+from tests.screen.whole import plain, shipped
 
 _NAMES = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL}
 _SCAN = "\nTel: 4l6-555-Ol26   Fax 4l6-555-Ol27\nseen O6/lO/2O24, chart no O O 4 l 7 8 8 2\n"
 
 
 def _names(text: str, screener: Screener | None = None) -> list[tuple[str, bool]]:
-    findings = screen(document(text), screener or shipped()).findings
+    findings = screen(plain(text), screener or shipped()).findings
     return [
         (f.span.of(text), any((r.kind, r.detail) == ("misread", "names") for r in f.reasons))
         for f in findings

@@ -71,15 +71,3 @@ def test_a_patient_or_a_relative_is_never_a_professional(text: str) -> None:
         "Maria Lopez", "Siobhan Kelly", "Kelly"
     }  # fmt: skip
     assert any(kind == PERSON for kind, _ in found_there)
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("emergency contact: mark macaraeg, husband, 587 555 0108", "mark macaraeg"),
-        ("Patient: Monsieur Gilles Paquin", "Gilles Paquin"),
-        ("Patient: Tran, Son", "Tran, Son"),
-    ],
-)
-def test_what_is_no_part_of_a_name_is_left_out(text: str, name: str) -> None:
-    assert (PERSON, name) in found(text)

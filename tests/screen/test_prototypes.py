@@ -8,7 +8,6 @@ from phiscan.screen.prototypes import (
     ID,
     PERSON_NAME,
     VENUE,
-    lacking,
     load_prototypes,
     nearest,
 )
@@ -20,24 +19,6 @@ def test_the_formula_is_that_of_equation_4() -> None:
     assert {bit.value for bit in VENUE} == {
         "OrganizationName", "StreetAddress", "HealthProfessionalName", "PhoneNumber", "Email",
     }  # fmt: skip
-
-
-def test_every_vector_of_the_formula_has_the_distance_of_brute_force() -> None:
-    bits = (*PERSON_NAME, *ID, *VENUE)
-    vectors = [
-        PiiVector(frozenset(bit for i, bit in enumerate(bits) if packed >> i & 1))
-        for packed in range(2 ** len(bits))
-    ]
-    satisfying = [vector.to_int() for vector in vectors if not lacking(vector)]
-    for vector in vectors[::7]:
-        packed = vector.to_int()
-        distance = min((packed ^ other).bit_count() for other in satisfying)
-        assert len(lacking(vector)) == distance
-
-
-def test_a_medical_record_number_and_a_date_are_no_id_of_equation_4() -> None:
-    bits = {PiiBit.FIRST_NAME, PiiBit.LAST_NAME, PiiBit.MRN, PiiBit.DATE, PiiBit.SSN}
-    assert len(lacking(PiiVector(frozenset(bits)))) == 1
 
 
 def test_the_united_states_prototype_is_stored() -> None:

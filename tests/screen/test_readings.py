@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from phiscan.model import Document, EntityType, Finding, Reason, Segment, Span
+from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.case_variants import findings_of_variants
 from phiscan.screen.ner.tagger import SOURCE
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
+from tests.screen.whole import plain
 
 TEXT = "the lady in bed two who came in at noon has gone home"
 
@@ -32,5 +33,5 @@ def _person(start: int, end: int, source: str) -> Finding:
 
 
 def test_a_guess_within_a_name_stands_although_another_name_lies_between() -> None:
-    document = Document(TEXT, (Segment("", 0, len(TEXT)),), "text/plain")
+    document = plain(TEXT)
     assert (19, 23) in [(f.span.start, f.span.end) for f in findings_of_variants(document, [_Names()])]

@@ -70,26 +70,31 @@ def test_people_named_for_a_role_are_found_and_set_no_characteristic(text: str) 
         "last name;first name;position;department;absence\nThompson;Margaret;Clerk;Oncology;asthma\n",
         "Dr. Thompson was called. Mrs. Thompson has asthma.\n",
         "Patient: Daniel Thompson\nPhysician: Dr. Margaret Thompson\nThompson has asthma.\n",
+        "Patient: Charles Doe, asthma.\n",
+        "Patient: John Dowd, asthma.\n",
+        "Patient: Jane Roe, asthma.\n",
     ],
 )
-def test_patients_are_not_taken_for_it(text: str) -> None:
+def test_patients_are_not_taken_for_it_nor_for_nobody(text: str) -> None:
     assert PiiBit.LAST_NAME in screened(text).vector.bits
 
 
-def test_numbers_after_names_make_no_authors_without_affiliations() -> None:
-    text = "Beds with croup\nMargaret Thompson 1, Daniel Kowalski 2\n1 has croup since Monday\n"
-    assert [one.bits for one in _people(screened(text))] == [{PiiBit.FIRST_NAME, PiiBit.LAST_NAME}] * 2
-
-
-def test_the_last_name_alone_further_down_is_the_same_person() -> None:
-    people = _people(screened("Prepared by: Margaret Kowalski\nAsk Kowalski before you change the dose.\n"))
-    assert [has_role(one) for one in people] == [True, True]
-
-
-def test_a_patient_beside_the_reviewer_counts() -> None:
-    screening = screened("Prepared by: Margaret Kowalski\nPatient: Daniel Tremblay, asthma.\n")
-    assert [has_role(one) for one in _people(screening)] == [True, False]
-    assert screening.n_people == 1
+@pytest.mark.parametrize(
+    ("text", "roles"),
+    [
+        # Numbers after names make no authors without affiliations.
+        ("Beds with croup\nMargaret Thompson 1, Daniel Kowalski 2\n1 has croup since Monday\n", [False] * 2),
+        # The last name alone further down is the same person.
+        ("Prepared by: Margaret Kowalski\nAsk Kowalski before you change the dose.\n", [True, True]),
+        # A patient beside the reviewer counts.
+        ("Prepared by: Margaret Kowalski\nPatient: Daniel Tremblay, asthma.\n", [True, False]),
+    ],
+)
+def test_a_role_is_told_for_each_person(text: str, roles: list[bool]) -> None:
+    screening = screened(text)
+    assert [has_role(one) for one in _people(screening)] == roles
+    assert [bool(one.bits) for one in _people(screening)] == [not role for role in roles]
+    assert screening.n_people == roles.count(False)
 
 
 def test_a_surname_that_the_patient_bears_too_counts() -> None:
@@ -127,14 +132,6 @@ def test_names_of_nobody_set_no_characteristic(text: str) -> None:
     screening = screened(text)
     assert not screening.vector.bits & {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
     assert screening.n_people == 0
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["Patient: Charles Doe, asthma.\n", "Patient: John Dowd, asthma.\n", "Patient: Jane Roe, asthma.\n"],
-)
-def test_names_like_those_of_nobody_count(text: str) -> None:
-    assert screened(text).vector.bits & {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
 
 
 @pytest.mark.parametrize(("number", "expected"), [("000000", False), ("1111111", False), ("0000001", True)])

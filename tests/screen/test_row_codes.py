@@ -81,16 +81,12 @@ def test_keeps_quoted_cells_whole_and_leaves_other_findings() -> None:
     assert "105118" not in [finding.span.of(text) for finding in row_codes(text, both)]
 
 
-def test_passes_over_lines_that_are_too_long_for_a_row() -> None:
+@pytest.mark.parametrize(
+    ("before", "behind"), [(f"Roy {'x' * 9000}\n", f"\n{'x' * 9000} Roy"), (f"{'x' * 9000};DIN;Note\n", "")]
+)
+def test_passes_over_lines_that_are_too_long_for_a_row_or_for_heads(before: str, behind: str) -> None:
     values = ("1049927", "1051180", "0988123", "1062294")
-    text = f"Roy {'x' * 9000}\n{rows(values)}\n{'x' * 9000} Roy"
-    assert [value for _, value in found(text)] == list(values)
-
-
-def test_takes_no_line_that_is_too_long_for_heads() -> None:
-    values = ("1049927", "1051180", "0988123", "1062294")
-    text = f"{'x' * 9000};DIN;Note\n{rows(values)}"
-    assert [value for _, value in found(text)] == list(values)
+    assert [value for _, value in found(f"{before}{rows(values)}{behind}")] == list(values)
 
 
 def test_rows_set_with_spaces_have_columns() -> None:

@@ -133,19 +133,21 @@ def test_reads_the_envelope() -> None:
             ("PHONE", "5065550137"), ("EMAIL", "a@b.example")]),
         ("CTA+IC+:Lise Duguay'", [("HEALTH_PROFESSIONAL", "Lise Duguay")]),
         ("UNT+17+1'UNZ+1+BR0077182'", [("OTHER_ID", "BR0077182")]),
+        ("UNH+1+MEDRPT:D:93A'", []),
+        ("PDI+1'", []),
+        ("INV+MQ+2345-7:LN::GLUCOSE'", []),
+        ("RSL+NV+7?.9+:HI+MMOL/L'", []),
+        ("S06+06'", []),
+        ("SPC+TSP+:::BLOOD'", []),
+        ("DTM+329:UNKNOWN:102'", []),
+        ("NAD+PO'", []),
+        ("PNA+PAT'", []),
+        ("RFF+ROI'", []),
+        ("+++'", []),
     ],
 )  # fmt: skip
-def test_reads_a_segment(segment: str, expected: list[tuple[str, str]]) -> None:
+def test_reads_a_segment_and_leaves_codes(segment: str, expected: list[tuple[str, str]]) -> None:
     assert found(segment, HEAD) == expected
-
-
-@pytest.mark.parametrize(
-    "segment",
-    ["UNH+1+MEDRPT:D:93A'", "PDI+1'", "INV+MQ+2345-7:LN::GLUCOSE'", "RSL+NV+7?.9+:HI+MMOL/L'", "S06+06'",
-     "SPC+TSP+:::BLOOD'", "DTM+329:UNKNOWN:102'", "NAD+PO'", "PNA+PAT'", "RFF+ROI'", "+++'"],
-)  # fmt: skip
-def test_leaves_codes(segment: str) -> None:
-    assert found(segment, HEAD) == []
 
 
 def test_reads_other_separators() -> None:

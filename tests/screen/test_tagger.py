@@ -106,21 +106,6 @@ def test_a_hidden_word_keeps_its_number_and_stands_in_no_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value", "kind"),
-    [
-        ("Martha Collins is a 50-year-old female with hypertension.", "Martha Collins", EntityType.PERSON),
-        ("Yesterday I met Quenby Draskovin at the station.", "Quenby Draskovin", EntityType.PERSON),
-        ("The wound was seen by Dr. Okonkwo on the ward.", "Okonkwo", EntityType.HEALTH_PROFESSIONAL),
-        ("La patiente Ghislaine Thibodeau est suivie pour asthme.", "Ghislaine Thibodeau", EntityType.PERSON),
-    ],
-)
-def test_names_are_found_without_a_label(
-    tagger: TaggerRecognizer, text: str, value: str, kind: EntityType
-) -> None:
-    assert (value, kind) in found(tagger, text)
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "Negative Murphy sign. Parkinson disease and COPD are stable.",
@@ -188,7 +173,7 @@ def test_the_second_path_adds_doubtful_names_only(
     once = TaggerRecognizer.load()
     texts = [path.read_text(encoding="utf-8") for path in sorted(GOLDEN.glob("*.txt"))]
     texts += ["A KOCHER AND A BABCOCK WERE USED.", "seen by hope on tuesday, then bell came"]
-    texts += [document.text for document in written()[::75]]
+    texts += [document.text for document in written()[::200]]
 
     def found_by(recognizer: TaggerRecognizer) -> dict[tuple[int, Span, EntityType], Finding]:
         return {
@@ -208,21 +193,6 @@ def test_the_second_path_adds_doubtful_names_only(
         else:
             assert not one.bits
             assert one.score <= MAX_DOUBTFUL
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("Rooms: Abigail Thorne, NB and Walter Kowalchuk, AB PHN", "Abigail Thorne"),
-        ("referred by dr. chowdhury.", "chowdhury"),
-        ("8 h 30 Lamontagne Yves", "Lamontagne Yves"),
-        ("Horaire\n8h15 LAMONTAGNE Yves\n9h30 Holland Erin", "LAMONTAGNE Yves"),
-        ("Lamontagne slept well. Afebrile.", "Lamontagne"),
-        ("Reviewed with Lindgren. Overdoses were rare.", "Lindgren"),
-    ],
-)
-def test_a_name_ends_where_it_ends(tagger: TaggerRecognizer, text: str, value: str) -> None:
-    assert value in {name for name, _ in found(tagger, text)}
 
 
 def test_a_city_in_a_column_counts_as_nobody(tagger: TaggerRecognizer) -> None:

@@ -12,12 +12,12 @@ def shipped() -> Screener:
     return build_screener(Config())
 
 
-def document(text: str) -> Document:
+def plain(text: str) -> Document:
     return Document(text, (Segment("", 0, len(text)),), "text/plain")
 
 
 def screened(text: str) -> Screening:
-    return screen(document(text), shipped())
+    return screen(plain(text), shipped())
 
 
 def found(text: str) -> set[tuple[str, str]]:

@@ -108,21 +108,16 @@ def test_marked_texts_that_teach_nothing_are_named(
     assert not (tmp_path / "out").exists()
 
 
-def test_two_files_of_one_name_are_refused(few: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a name that no other file"):
-        train_numbers(NumberSettings(), marked=[few, few], out=tmp_path / "out", log=lambda _: None)
+def test_two_files_of_one_name_and_damaged_judgements_are_refused(few: Path, tmp_path: Path) -> None:
+    def refused(message: str, *marked: Path) -> None:
+        with pytest.raises(InputError, match=message):
+            train_numbers(NumberSettings(), marked=marked, out=tmp_path / "out", log=lambda _: None)
 
-
-def test_a_damaged_judgement_is_named(few: Path, tmp_path: Path) -> None:
+    refused("a name that no other file", few, few)
     numbers.JUDGED.write_text("few\town-1\tX\t12\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"numbers\.txt: line 1: expected file, text, kind"):
-        train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", log=lambda _: None)
-
-
-def test_judgements_that_cannot_be_read_are_named(few: Path, tmp_path: Path) -> None:
+    refused(r"numbers\.txt: line 1: expected file, text, kind", few)
     numbers.JUDGED.unlink()
-    with pytest.raises(InputError, match=r"numbers\.txt: expected a text in UTF-8: FileNotFoundError"):
-        train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", log=lambda _: None)
+    refused(r"numbers\.txt: expected a text in UTF-8: FileNotFoundError", few)
 
 
 def test_the_command_says_which_file_lacks(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
+"""The marked texts that are learned from, and the manifest that lists them."""
+
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -133,3 +136,23 @@ def test_texts_of_a_site_are_trained_on_and_stand_in_the_hashes(tmp_path: Path) 
         hashes_of(Texts(marked=(path, other)))
     fold = [text for source, text in corpora(settings, Fold(held_out=True), Texts()) if source == "marked"]
     assert fold == written(held_out=False)
+
+
+MANIFEST = FOLDER.parent / "manifest.toml"
+
+
+def test_every_file_has_an_entry_with_its_number_of_texts() -> None:
+    listed = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["texts"]
+    counted: dict[str, int] = {}
+    for source, _, _ in own_texts():
+        counted[source] = counted.get(source, 0) + 1
+    assert {source: entry["n_texts"] for source, entry in listed.items()} == counted
+    assert all(set(entry["marks"]) <= {"names", "numbers"} for entry in listed.values())
+    assert {"names" in entry["learned_by"] for entry in listed.values() if "numbers" in entry["marks"]} == {
+        False
+    }
+
+
+def test_a_file_without_an_entry_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match=r"manifest\.toml: field unlisted: expected an entry"):
+        marks_numbers("unlisted")

@@ -1,4 +1,4 @@
-"""Texts in small letters: detected, recased, and screened in both letter cases."""
+"""Texts of one letter case: names are found in them, and words of every day are nobody."""
 
 import pytest
 from hypothesis import given
@@ -15,19 +15,51 @@ from phiscan.normalize.letter_case import (
     is_small,
     with_capitals,
 )
-from tests.screen.whole import document, values
+from tests.screen.whole import plain, screened, values
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("HIS BROTHER LIVES OUT IN HAZARD, KY WITH FOUR DOGS", "LOCATION", "HAZARD, KY"),
+        ("DISCHARGED TO SANDSTONE LODGE.", "ORGANIZATION", "SANDSTONE LODGE"),
+        ("COPIE : CLINIQUE MÉDICALE DU QUAI, TÉLÉC.", "ORGANIZATION", "CLINIQUE MÉDICALE DU QUAI"),
+        ("CALLED BY HOPE YOUNG FROM ROOM 4 AT NINE", "PERSON", "HOPE YOUNG"),
+        ("MOTHER CAME IN AT NINE. SON ROB CALLED FROM WORK", "PERSON", "ROB"),
+        ("CITY = 'RED DEER' AND LAST_NAME = 'OKAFOR'", "LOCATION", "RED DEER"),
+        ("PT LOUISE SEEN BY NURSE TODAY AND SHE FEELS WELL", "PERSON", "LOUISE"),
+        ("AU 12 RUE DES ERABLES EST, QUEBEC. ELLE VA", "STREET_ADDRESS", "12 RUE DES ERABLES EST"),
+        ("AU 12 RUE DES ERABLES EST, QUEBEC. ELLE VA", "LOCATION", "QUEBEC"),
+    ],
+)
+def test_a_name_in_capitals_is_found_in_its_sentence(text: str, kind: str, value: str) -> None:
+    assert value in values(text, kind)
+
+
+def test_a_line_with_small_letters_is_judged_as_before() -> None:
+    text = "Moved to LIST UPDATED, NS, says the sheet"
+    with_small = [finding.span.of(text) for finding in screened(text).findings]
+    assert with_small == [finding.span.of(text) for finding in screened(f"{text}\nALL IN CAPITALS").findings]
+
 
 PROSE = "The patient was seen by Dr. Roy at the clinic. She lives with her son in Guelph and takes insulin."
 
 
-@pytest.mark.parametrize("text", [PROSE.lower(), "call mrs roy re MRI and ECG tmrw at 2 pls, son rob knows"])
-def test_a_text_in_small_letters_is_known(text: str) -> None:
-    assert is_small(text)
-
-
-@pytest.mark.parametrize("text", [PROSE, PROSE.upper(), "", "ann roy", "name,dob\n1,2\n", "12 34 56 78 90"])
-def test_others_are_not_in_small_letters(text: str) -> None:
-    assert not is_small(text)
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (PROSE.lower(), True),
+        ("call mrs roy re MRI and ECG tmrw at 2 pls, son rob knows", True),
+        (PROSE, False),
+        (PROSE.upper(), False),
+        ("", False),
+        ("ann roy", False),
+        ("name,dob\n1,2\n", False),
+        ("12 34 56 78 90", False),
+    ],
+)
+def test_a_text_in_small_letters_is_known(text: str, expected: bool) -> None:
+    assert is_small(text) is expected
 
 
 @given(st.text())
@@ -85,11 +117,6 @@ def test_what_is_told_by_its_capitals_is_found_without(kind: str, value: str) ->
     assert value in values(text, kind)
 
 
-def test_in_small_letters_a_word_of_every_day_alone_is_nobody() -> None:
-    text = "le test se fait à la maison. on vous remet un petit appareil, et le fils vient le chercher"
-    assert values(text, "PERSON") == []
-
-
 def test_codes_in_small_letters_are_health() -> None:
     classifier_hits = _health("patient,dx\nroy,f33.1\nlee,f43.10\n")
     assert classifier_hits == {"icd:F33", "icd:F43"}
@@ -97,4 +124,4 @@ def test_codes_in_small_letters_are_health() -> None:
 
 
 def _health(text: str) -> set[str]:
-    return {hit.concept for hit in classify(document(text), build_classifier(Config())).terms}
+    return {hit.concept for hit in classify(plain(text), build_classifier(Config())).terms}
