@@ -140,8 +140,10 @@ def test_files_over_smb(monkeypatch: pytest.MonkeyPatch) -> None:
                     n_found += entry.smb_info.end_of_file == 3
             return n_found
 
-        share = lambda: open_share(samba.url.encode(), load_settings(Config()))  # noqa: E731
-        _compare("files over SMB", N_ITEMS, plain, share)
+        _compare(
+            *("files over SMB", N_ITEMS, plain),
+            lambda: open_share(samba.url.encode(), load_settings(Config())),
+        )
 
 
 @contextmanager
