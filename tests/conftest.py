@@ -42,4 +42,4 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
-pytest_plugins = ("tests.postgresql", "tests.statements", "tests.warm_workers")
+pytest_plugins = ("tests.postgresql", "tests.servers.files", "tests.statements", "tests.warm_workers")

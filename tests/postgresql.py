@@ -24,9 +24,11 @@ class Server:
     """A running server; its folder holds socket, data and log."""
 
     folder: Path
+    port: str = ""  # "" = a socket in the folder alone
 
     def url(self, database: str, *, user: str = "phiscan_owner") -> str:
-        return f"postgresql://{user}@/{database}?host={self.folder}"
+        where = f"host={self.folder}" + (f"&port={self.port}" if self.port else "")
+        return f"postgresql://{user}@/{database}?{where}"
 
     def run(self, *statements: str, database: str = "postgres") -> None:
         """Run statements as the server's superuser."""
@@ -46,11 +48,11 @@ class Server:
         subprocess.run([SCRIPT, "--stop", self.folder], check=True, capture_output=True)
 
     def start(self) -> None:
-        subprocess.run([SCRIPT, self.folder], check=True, capture_output=True)
+        subprocess.run([SCRIPT, self.folder, *filter(None, [self.port])], check=True, capture_output=True)
 
 
 @contextmanager
-def running_server() -> Iterator[Server]:
+def running_server(port: str = "") -> Iterator[Server]:
     """Start a server and stop it in the end; without PostgreSQL skip, or fail where it is required."""
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     needs("initdb", folders=tuple(map(str, folders)))
@@ -59,7 +61,7 @@ def running_server() -> Iterator[Server]:
     memory = Path("/dev/shm")  # noqa: S108 (mkdtemp makes an unguessable folder in it)
     roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > N_ROOMY_BYTES
     parent = Path(tempfile.mkdtemp(prefix="phiscan-pg-", dir=memory if roomy else None))
-    server = Server(parent / "server")
+    server = Server(parent / "server", port)
     with cleared_up(parent, SCRIPT, "--stop", server.folder):
         parent.chmod(0o711)  # its server runs as another user; the server's own folder is private
         server.start()

@@ -23,11 +23,7 @@ def running_samba(*, audits: bool = False) -> Iterator[Server]:
         server.command = [str(SCRIPT), str(server.folder), str(server.port), *(["audit"] if audits else [])]
         server.given = f"{PASSWORD}\n"
         server.url = f"smb://127.0.0.1:{server.port}/share"
-        server.environment = {
-            "PHISCAN_SMB_USERNAME": getpass.getuser() if os.geteuid() else "daemon",
-            "PHISCAN_SMB_PASSWORD": PASSWORD,
-            "PHISCAN_SHARES_ATTEMPTS": "3",
-            "PHISCAN_SHARES_RETRY_S": "0.05",
-        }
+        user = getpass.getuser() if os.geteuid() else "daemon"
+        server.signs_in("SMB", USERNAME=user, PASSWORD=PASSWORD)
         server.start()
         yield server

@@ -4,19 +4,15 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from phiscan.store.identity import create_key
 from tests.cluster.harness import cluster_of, kill_group
 from tests.pipeline.harness import PACED, Tool, n_recorded, write_share
 from tests.pipeline.rows import database_rows
+from tests.servers.certificate import make_certificate
 from tests.waiting import wait_until
 
 ODD = Path(__file__).parent / "odd_worker.py"
@@ -166,10 +162,10 @@ def test_cluster_that_is_not_there_is_said_before_anything_begins(tmp_path: Path
 def test_tls_asks_for_a_certificate(tmp_path: Path) -> None:
     share = _share(tmp_path / "share", 30)
     other = _keyed(tmp_path)
-    write_certificates(tmp_path)
+    make_certificate(tmp_path)
     (tmp_path / "phiscan.toml").write_text(
-        f'home = "home"\n[cluster]\nca_file = "{tmp_path}/ca.pem"\n'
-        f'cert_file = "{tmp_path}/cert.pem"\nkey_file = "{tmp_path}/key.pem"\n'
+        f'home = "home"\n[cluster]\nca_file = "{tmp_path}/certificate.pem"\n'
+        f'cert_file = "{tmp_path}/certificate.pem"\nkey_file = "{tmp_path}/key.pem"\n'
     )
     with cluster_of(other, tmp_path / "cluster", "--tls") as cluster:
         assert cluster.address.startswith("tls://")
@@ -181,28 +177,5 @@ def test_tls_asks_for_a_certificate(tmp_path: Path) -> None:
         plain = cluster.address.replace("tls://", "tcp://")
         refused = other.run("scan", share, "--cluster", plain)
         assert refused.returncode == 2
-        write_certificates(tmp_path)  # another authority's certificate
+        make_certificate(tmp_path)  # another authority's certificate
         assert other.run("scan", share, "--cluster", cluster.address).returncode == 2
-
-
-def write_certificates(folder: Path) -> None:
-    """Make an authority and one certificate of it, good for a client and a server."""
-    now = datetime.now(UTC)
-    ca_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    ca_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test authority")])
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "phiscan")])
-    builder = x509.CertificateBuilder().issuer_name(ca_name).serial_number(x509.random_serial_number())
-    builder = builder.not_valid_before(now - timedelta(1)).not_valid_after(now + timedelta(1))
-    authority = (
-        builder.subject_name(ca_name)
-        .public_key(ca_key.public_key())
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(ca_key, hashes.SHA256())
-    )
-    certificate = builder.subject_name(name).public_key(key.public_key()).sign(ca_key, hashes.SHA256())
-    pem = serialization.Encoding.PEM
-    (folder / "ca.pem").write_bytes(authority.public_bytes(pem))
-    (folder / "cert.pem").write_bytes(certificate.public_bytes(pem))
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )

@@ -1,14 +1,14 @@
 """Batches, addresses and parcels: what needs no cluster."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from phiscan.cluster import check_address
+from phiscan.cluster import check_address, reading
 from phiscan.cluster.client import BATCH_BYTES, LARGEST_BATCH, _batches, _paired
-from phiscan.cluster.joining import _unfit
-from phiscan.cluster.pickling import Batch, Reply, WorkerState, from_pickle, to_pickle
+from phiscan.cluster.pickling import Batch, Reply, from_pickle, to_pickle
 from phiscan.cluster.reading import _as_seen_here, worker_state
 from phiscan.errors import InputError
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
@@ -54,15 +54,6 @@ def test_parcel_does_not_show_what_is_in_it() -> None:
     assert "Karrowick" not in repr(batch)
 
 
-def test_worker_that_differs_is_refused_by_the_name_of_the_difference() -> None:
-    here = {"rules": "a", "key": "k"}
-    assert _unfit(WorkerState((("rules", "b"), ("key", "k"))), here, []) == "not the same rules as here"
-    assert "cannot see /srv/b;" in _unfit(
-        WorkerState((("rules", "a"), ("key", "k")), unseen=(1,)), here, [b"/srv/a", b"/srv/b"]
-    )
-    assert _unfit(WorkerState((("key", "k"), ("rules", "a"))), here, [b"/srv/a"]) == ""
-
-
 def test_worker_without_a_key_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PHISCAN_HOME", str(tmp_path / "none"))
@@ -90,3 +81,23 @@ def test_an_answer_brings_the_owner_and_readers_that_its_worker_saw() -> None:
     # The device number is that of this machine's mount, not of the worker's.
     assert (first.device, first.owner, first.readers) == (7, "ward7", ("user ward7", "everyone"))
     assert second.owner == "root"
+
+
+class Shuffled:
+    """Workers whose answers come in reverse order."""
+
+    def run(self, sources: Iterator[SourceFile]) -> Iterator[tuple[SourceFile, FileResult]]:
+        for source in reversed(list(sources)):
+            yield source, FileResult(source, Outcome.SCREENED, detail=source.display)
+
+
+@pytest.mark.parametrize("n_files", [0, 1, 7])
+def test_results_are_in_the_order_of_the_batch(n_files: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "_workers_for", lambda *_: Shuffled())
+    sources = tuple(
+        SourceFile(b"smb://srv/share", f"{number}.txt".encode(), 1, 0, 0, 0, 0, owner=f"owner {number}")
+        for number in range(n_files)
+    )
+    reply = reading._read(Batch("key", None, ((b"smb://srv/share", 0),), sources))
+    assert [one.detail for _, one in reply.answers] == [one.display for one in sources]
+    assert [seen.owner for seen, _ in reply.answers] == [one.owner for one in sources]

@@ -8,21 +8,17 @@ from tests.cluster.harness import cluster_of
 from tests.cluster.test_cluster import homes
 from tests.pipeline.harness import write_share
 from tests.pipeline.rows import results_by_path
-from tests.samba import PASSWORD, running_samba
+from tests.samba import PASSWORD
+from tests.servers.process import Server
 
 
 @pytest.mark.slow
-def test_share_that_is_not_mounted_is_read_by_a_cluster(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with running_samba() as samba:
-        for name, value in samba.environment.items():
-            monkeypatch.setenv(name, value)
-        write_share(samba.share, 40)
-        alone, other = homes(tmp_path, samba.url)
-        with cluster_of(other, tmp_path / "cluster") as cluster:
-            cluster.worker()
-            done = other.run("scan", samba.url, "--cluster", cluster.address)
+def test_share_that_is_not_mounted_is_read_by_a_cluster(samba: Server, tmp_path: Path) -> None:
+    write_share(samba.share, 40)
+    alone, other = homes(tmp_path, samba.url)
+    with cluster_of(other, tmp_path / "cluster") as cluster:
+        cluster.worker()
+        done = other.run("scan", samba.url, "--cluster", cluster.address)
     assert done.returncode == 1, done.stderr
     assert PASSWORD not in done.stdout + done.stderr
     results = results_by_path(other.database)

@@ -1,16 +1,19 @@
 """What a crawl finds at a share that is not mounted, and its bytes, fetched as a scan fetches them."""
 
 import os
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pathspec
+import pytest
 
 from phiscan.config import Config
 from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl
 from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share import RemoteShare
 from phiscan.crawl.shares import open_remote
+from phiscan.errors import ExtractError, InputError
 from phiscan.model import SourceFile
 from phiscan.pipeline.workers.delivery import fetch
 
@@ -27,6 +30,11 @@ def fetched(share: RemoteShare, source: SourceFile) -> bytes:
 
 def found_at(root: str, *ignored: str) -> list[Crawled]:
     return list(crawl(check_roots([root]), IgnoreRules(pathspec.GitIgnoreSpec.from_lines(ignored))))
+
+
+def posix_acl(*entries: tuple[int, int, int]) -> bytes:
+    """Return the attribute of a list: kind, rights and number of each entry (linux/posix_acl_xattr.h)."""
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
 
 
 @contextmanager
@@ -59,6 +67,30 @@ def paths_from(root: str) -> list[str]:
 def content_of(source: SourceFile) -> bytes:
     with opened_share(source.root.decode()) as share:
         return fetched(share, source)
+
+
+def contents_of(root: str) -> dict[str, bytes]:
+    """Return path and content of each file that a crawl yields and that is not skipped."""
+    return {one.source.path.decode(): content_of(one.source) for one in crawled_from(root) if not one.skip}
+
+
+def refusal_of(root: str) -> str:
+    """Return in which one line, without a secret, it is said before a scan that a root cannot be opened."""
+    with pytest.raises(InputError) as caught:
+        check_roots([root])
+    message = str(caught.value)
+    assert "\n" not in message
+    assert not [word for word in ("canary", "Zebra", "PRIVATE") if word in message]
+    assert caught.value.__cause__ is None
+    assert message.startswith(f"{root}: ")
+    return message.removeprefix(f"{root}: ").removeprefix("cannot be opened: ")
+
+
+def reason_of(source: SourceFile) -> str:
+    """Return why a file is not read."""
+    with pytest.raises(ExtractError) as caught:
+        content_of(source)
+    return caught.value.reason
 
 
 def access_of(source: SourceFile) -> tuple[str, tuple[str, ...]]:

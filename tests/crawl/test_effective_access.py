@@ -3,7 +3,6 @@
 import os
 import re
 import socketserver
-import struct
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,8 +19,9 @@ from phiscan.crawl.effective_access import Accounts, EffectiveAccess
 from phiscan.crawl.posix_access import with_access
 from phiscan.errors import InputError
 from phiscan.model import SourceFile
-from tests.crawl.people import CANARY, entries
-from tests.servers.ldap import PASSWORD, READER, running_ldap
+from tests.crawl.fetched import posix_acl
+from tests.crawl.people import CANARY, GROUPS, entries
+from tests.servers.ldap import BASE, PASSWORD, READER, running_ldap
 from tests.servers.process import Server
 
 NOW = datetime(2026, 11, 29, tzinfo=UTC)
@@ -188,17 +188,10 @@ def _local(share: Path, mode: int, parent: int, acl: bytes = b"") -> SourceFile:
     return with_access(source)
 
 
-_ACL = b"\x02\0\0\0" + b"".join(
-    struct.pack("<HHI", kind, rights, number)
-    for kind, rights, number in (
-        (1, 6, 2**32 - 1),
-        (2, 0, 5002),  # bob: nothing
-        (4, 4, 2**32 - 1),
-        (8, 4, 6002),  # the office
-        (16, 4, 2**32 - 1),
-        (32, 0, 2**32 - 1),
-    )
-)
+NO_NUMBER = 2**32 - 1
+_BOB, _OFFICE = (2, 0, 5002), (8, 4, 6002)  # nothing, and reading
+_REST = ((1, 6, NO_NUMBER), (4, 4, NO_NUMBER), (16, 4, NO_NUMBER), (32, 0, NO_NUMBER))
+_ACL = posix_acl(*sorted((_BOB, _OFFICE, *_REST)))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
@@ -277,12 +270,14 @@ def test_over_a_network_a_password_is_sent_under_tls_with_a_trusted_certificate(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(directory_module, "_LOOPBACK", ())
-    settings = DirectoryTable(url=server.url.replace("127.0.0.1", "localhost"))
+    place = server.url.replace("127.0.0.1", "localhost").replace(BASE, GROUPS)
+    settings = DirectoryTable(url=place)
     with signed_in(), pytest.raises(InputError, match="it offers no trusted TLS"):
         read_ldap(settings, SharesTable(), NOW)
     with signed_in(ca_file=str(server.folder / "certificate.pem")):
         found, _base = read_ldap(settings, SharesTable(), NOW)
-    assert len(found) > N_MANY
+    assert all(one.is_group for one in found)
+    assert len(found) > 5
 
 
 def _ber(tag: int, *parts: bytes) -> bytes:

@@ -53,16 +53,6 @@ def _client(token: Token | None = None) -> HttpClient:
     return HttpClient(SharesTable(timeout_s=5), token or Token(), extra="webdav")
 
 
-def test_a_token_that_expired_is_renewed_once(server: Service) -> None:
-    server.by_path = lambda _: Answer(200 if server.requests[-1].token.endswith("-1") else 401, b"x")
-    assert _client().request("GET", server.url).content == b"x"
-    server.by_path = lambda _: Answer(401, b"the user's name")
-    with pytest.raises(RefusedError) as caught:
-        _client().request("GET", server.url)
-    assert caught.value.reason == FailReason.NO_PERMISSION
-    assert len(server.requests) == 4
-
-
 def test_no_other_server_gets_the_token(server: Service) -> None:
     places = {"/first": "/a", "/a": f"{server.download_url}/b?x=1"}
     server.by_path = lambda path: Answer(302, b"", {"Location": places[path]})

@@ -1,9 +1,6 @@
-"""Listings kept between scans: deltas, names, damage, and a process killed in the middle of a delta."""
+"""Listings kept between scans: deltas that break off, names, damage."""
 
-import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,7 @@ from hypothesis import strategies as st
 from phiscan.config import SharesTable
 from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, path_name
 from phiscan.crawl.location import unescaped
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.share_errors import UnansweredError
 from phiscan.model import FailReason, SkipReason
 from tests.crawl.fetched import NOTHING
 
@@ -73,29 +70,9 @@ def _paths(folder: Path, *pages: Page, asked: str | None = None) -> list[str]:
     return list(found)
 
 
-def test_a_renamed_folder_moves_what_is_below_and_deleted_items_go(folder: Path) -> None:
-    renamed = _folder("a")._replace(name=b"new")
-    assert _paths(folder, _page(renamed, gone=("id-y",), token="2"), asked="1") == ["new/b/x"]
-    # Moved out, and the emptied folder deleted.
-    assert _paths(folder, _page(_folder("b"), gone=("id-a",), token="3"), asked="2") == ["b/x"]
-    (stored,) = folder.glob("*.sqlite")
-    assert stored.stat().st_mode & 0o777 == 0o600
-
-
 def test_what_a_delta_leaves_out_of_an_item_stays_as_it_was(folder: Path) -> None:
     source = Source(folder, {"drive": lambda _: iter([_page(Item("id-y", None, None, None, identity=12))])})
     assert _crawled(source) == {"a/b/x": (11, None, None), "y": (12, None, None)}
-
-
-def test_a_refused_token_is_replaced_by_a_whole_listing(folder: Path) -> None:
-    def pages(token: str) -> Iterator[Page]:
-        if token:
-            raise RefusedError(FailReason.CHANGED, "gone")
-        yield _page(_file("z"), _folder("c"), token="9", top="top")
-
-    source = Source(folder, {"drive": pages})
-    assert list(_crawled(source)) == ["z"]
-    assert source.asked == [("drive", "1"), ("drive", "")]
 
 
 def test_a_listing_that_breaks_off_changes_nothing(folder: Path) -> None:
@@ -108,47 +85,10 @@ def test_a_listing_that_breaks_off_changes_nothing(folder: Path) -> None:
     assert _paths(folder, _page(token="2"), asked="1") == ["a/b/x", "y"]
 
 
-def test_a_folder_has_the_entries_of_its_own_feed_too(folder: Path) -> None:
-    feeds = {
-        "drive": lambda _: iter([_page(_folder("a", feed="inner"))]),
-        "inner": lambda _: iter([_page(_file("m", ""), token="1")]),
-    }
-    assert list(_crawled(Source(folder, feeds))) == ["a/b/x", "a/m", "y"]
-
-
-KILLED = """
-import sys
-from pathlib import Path
-from typing import Any
-from tests.crawl.test_listing_cache import NOTHING, Item, Kind, Page, Source
-
-def pages(token):
-    for number in range(5000):
-        names = [f"{number}-{one}" for one in range(200)]
-        yield Page({name: Item(name, "top", name.encode(), Kind.FILE) for name in names})
-        if number == int(sys.argv[2]):
-            print("ready", flush=True)
-            sys.stdin.read()
-
-list(Source(Path(sys.argv[1]), {"drive": pages}).crawl(NOTHING, set()))
-"""
-
-
-@pytest.mark.parametrize("n_pages", [0, 1, 40])
-def test_a_process_killed_in_the_middle_of_a_delta_leaves_the_state_before(
-    folder: Path, n_pages: int
-) -> None:
-    command = [sys.executable, "-c", KILLED, str(folder), str(n_pages)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as killed:
-        assert killed.stdout is not None
-        assert killed.stdout.readline() == b"ready\n"
-        killed.send_signal(signal.SIGKILL)
-    assert _paths(folder, _page(token="2"), asked="1") == ["a/b/x", "y"]
-
-
 @pytest.mark.parametrize("damage", ["overwritten", "zeroed", "tables of another version"])
 def test_a_file_that_cannot_be_used_is_removed_and_read_again(folder: Path, damage: str) -> None:
     (stored,) = folder.glob("*.sqlite")
+    assert stored.stat().st_mode & 0o777 == 0o600
     data = stored.read_bytes()
     if damage == "overwritten":
         stored.write_bytes(b"not a database, " * 512)
@@ -191,18 +131,6 @@ def test_a_file_of_several_feeds_is_found_in_the_one_of_its_path(tmp_path: Path)
     (*_, last) = Source(tmp_path, feeds).crawl(NOTHING, set())
     fresh = Source(tmp_path / "elsewhere", feeds)  # as another machine of a cluster
     assert fresh.find(last.source)[1].id == "id-own"
-
-
-def test_shortcuts_are_skipped_and_a_package_is_a_folder_if_it_has_entries(tmp_path: Path) -> None:
-    items = [
-        Item("link", "top", b"link", Kind.LINK, 1),
-        Item("full", "top", b"full", Kind.PACKAGE, 1),
-        Item("shut", "top", b"shut", Kind.PACKAGE, 1),
-        _file("section", "full"),
-    ]
-    found = _crawled(Source(tmp_path, {"drive": lambda _: iter([_page(*items, top="top")])}))
-    skips = {path: skip for path, (_, skip, _) in found.items()}
-    assert skips == {"full/section": None, "link": SkipReason.SYMLINK, "shut": None}
 
 
 @given(st.text(st.characters(exclude_categories=())))

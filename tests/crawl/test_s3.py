@@ -8,16 +8,16 @@ from typing import Any
 import fsspec
 import pytest
 
-from phiscan.config import Config, SharesTable
+from phiscan.config import SharesTable
 from phiscan.crawl import check_roots, is_same_file
 from phiscan.crawl.object_stores import s3 as s3_room
 from phiscan.crawl.object_stores.fsspec_store import ObjectStoreShare
 from phiscan.crawl.object_stores.s3 import S3Share
-from phiscan.crawl.settings import load_settings
+from phiscan.crawl.share_errors import RefusedError
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SkipReason
 from tests.bucket import SECRET, environment, made_bucket, running_store
-from tests.crawl.fetched import NOTHING, fetched, found_at
+from tests.crawl.fetched import NOTHING, access_of, content_of, fetched, found_at, opened_share
 
 ROOT = "s3://research/2026"
 
@@ -39,10 +39,6 @@ def bucket(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def _put(bucket: Any, name: str, data: bytes = b"x", **more: str) -> None:
     bucket.put_object(Bucket="research", Key=f"2026/{name}", Body=data, **more)
-
-
-def _share() -> S3Share:
-    return S3Share(ROOT.encode(), load_settings(Config()))
 
 
 def test_yields_objects_below_the_prefix_by_key(bucket: Any) -> None:
@@ -86,7 +82,7 @@ def test_reads_an_object_of_any_name(bucket: Any, name: str) -> None:
     _put(bucket, name, b"the content")
     (crawled,) = found_at(ROOT)
     assert crawled.source.path == name.encode()
-    assert fetched(_share(), crawled.source) == b"the content"
+    assert content_of(crawled.source) == b"the content"
 
 
 def test_jumps_over_an_ignored_folder_and_records_it_once(bucket: Any) -> None:
@@ -121,9 +117,8 @@ def test_an_object_that_changed_since_it_was_listed_is_not_read(bucket: Any, wha
         bucket.delete_object(Bucket="research", Key="2026/a.txt")
     else:
         _put(bucket, "a.txt", b"two")
-    with pytest.raises(ExtractError) as caught:
-        fetched(_share(), crawled.source)
-    assert caught.value.reason == FailReason.CHANGED
+    with pytest.raises(ExtractError, match=FailReason.CHANGED):
+        content_of(crawled.source)
 
 
 def test_reads_in_ranges_and_notices_a_replacement_between_them(
@@ -133,28 +128,22 @@ def test_reads_in_ranges_and_notices_a_replacement_between_them(
     data = bytes(range(256)) * 16
     _put(bucket, "a.bin", data)
     (crawled,) = found_at(ROOT)
-    share = _share()
-    assert fetched(share, crawled.source) == data
-    with pytest.raises(ExtractError) as caught:  # noqa: PT012 (what is refused is the read)
-        with share.open(crawled.source) as opened:
-            first = opened.read(1000)
-            _put(bucket, "a.bin", bytes(len(data)))
-        assert first == data[:1000]
-        fetched(share, crawled.source)
-    assert caught.value.reason == FailReason.CHANGED
+    assert content_of(crawled.source) == data
+    with opened_share(ROOT) as share, share.open(crawled.source) as opened:
+        assert opened.read(1000) == data[:1000]
+        _put(bucket, "a.bin", bytes(len(data)))
+        with pytest.raises(RefusedError, match=FailReason.CHANGED):
+            opened.read(1000)
 
 
 def test_names_owner_and_readers(bucket: Any) -> None:
     _put(bucket, "open.txt", ACL="public-read")
     _put(bucket, "own.txt", ACL="private")
-    own, public = sorted(found_at(ROOT), key=lambda crawled: crawled.source.path, reverse=True)
-    share = _share()
-    with share.open(public.source) as opened:
-        assert "everyone" in opened.source.readers
-        assert opened.source.owner
-    with share.open(own.source) as opened:
-        assert opened.source.readers
-        assert "everyone" not in opened.source.readers
+    (owner, public), (_, own) = (access_of(crawled.source) for crawled in found_at(ROOT))
+    assert owner
+    assert "everyone" in public
+    assert own
+    assert "everyone" not in own
 
 
 def test_says_before_it_begins_why_a_root_cannot_be_listed(
@@ -182,9 +171,8 @@ def test_a_store_that_goes_away_is_said_of_the_rest_of_the_listing_and_of_each_o
     (failed,) = share.crawl(NOTHING, set())
     assert (failed.source.path, failed.fail) == (b".", FailReason.IO_ERROR)
     for crawled in found:
-        with pytest.raises(ExtractError) as caught:
+        with pytest.raises(ExtractError, match=FailReason.IO_ERROR):
             fetched(share, crawled.source)
-        assert caught.value.reason == FailReason.IO_ERROR
 
 
 @pytest.fixture
@@ -206,6 +194,5 @@ def test_crawls_and_reads_any_store_that_fsspec_reaches(other_store: Any) -> Non
     ]
     assert [fetched(share, crawled.source) for crawled in found[:2]] == [b"second", b"first"]
     other_store.pipe({"/bucket/a/one.txt": b"FIRST"})
-    with pytest.raises(ExtractError) as caught:
+    with pytest.raises(ExtractError, match=FailReason.CHANGED):
         fetched(share, found[1].source)
-    assert caught.value.reason == FailReason.CHANGED

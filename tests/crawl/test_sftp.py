@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 
@@ -14,40 +13,21 @@ from phiscan.config import SharesTable
 from phiscan.crawl import check_roots
 from phiscan.crawl.share_errors import UnansweredError
 from phiscan.crawl.shares import open_remote
-from phiscan.errors import InputError
-from tests.crawl.fetched import described, found_at, opened_share
+from tests.crawl.fetched import described, found_at, opened_share, refusal_of
 from tests.needs import needs
 from tests.servers.process import Server
-from tests.servers.sshd import GROUP, PASSWORD, UID, USER, new_key, running_sshd
+from tests.servers.sshd import GROUP, PASSWORD, UID, USER, new_key
 
 VARIABLE = "PHISCAN_SFTP_"
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[Server]:
-    with running_sshd() as server:
-        (server.share / "a.txt").write_text("a")
-        yield server
-
-
 @pytest.fixture
-def server(running: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Server:
-    """Return the server, with the environment that signs in, and a home without known hosts or an agent."""
-    for name, value in running.environment.items():
-        monkeypatch.setenv(name, value)
+def server(sshd: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Server:
+    """Return the server with a file, and a home without known hosts or an agent."""
+    sshd.write("a.txt", "a")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    return running
-
-
-def _refusal(server: Server) -> str:
-    with pytest.raises(InputError) as caught:
-        check_roots([server.url])
-    message = str(caught.value)
-    assert message.startswith(f"{server.url}: cannot be opened: ")
-    assert "\n" not in message
-    assert PASSWORD not in message
-    return message
+    return sshd
 
 
 def _fingerprint(server: Server) -> str:
@@ -68,7 +48,7 @@ def test_a_server_whose_key_is_not_known_is_refused_with_its_fingerprint(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(VARIABLE + "HOST_KEY")
-    message = _refusal(server)
+    message = refusal_of(server.url)
     assert f"host key {_fingerprint(server)} (ssh-ed25519) is not known" in message
     assert "host_key" in message
     assert "known_hosts" in message
@@ -80,10 +60,10 @@ def test_a_server_with_another_key_gets_no_password(
 ) -> None:
     other = new_key(tmp_path / "other")
     monkeypatch.setenv(VARIABLE + "HOST_KEY", other)
-    assert f"{_fingerprint(server)} (ssh-ed25519) is another than host_key says" in _refusal(server)
+    assert f"{_fingerprint(server)} (ssh-ed25519) is another than host_key says" in refusal_of(server.url)
     monkeypatch.delenv(VARIABLE + "HOST_KEY")
     _know(server, tmp_path / "other", is_hashed=False)
-    assert "is another than known_hosts has" in _refusal(server)
+    assert "is another than known_hosts has" in refusal_of(server.url)
 
 
 @pytest.mark.parametrize("is_hashed", [False, True])
@@ -106,12 +86,12 @@ def test_signs_in_by_a_private_key(server: Server, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv(VARIABLE + "PASSWORD", passphrase)
     assert check_roots([server.url]) == (server.url.encode(),)
     key.chmod(0o644)
-    assert "others may read key_file" in _refusal(server)
+    assert "others may read key_file" in refusal_of(server.url)
     key.write_text("no key")
     key.chmod(0o600)
-    assert "key_file or known_hosts cannot be read" in _refusal(server)
+    assert "key_file or known_hosts cannot be read" in refusal_of(server.url)
     key.unlink()
-    assert "key_file or known_hosts cannot be read" in _refusal(server)
+    assert "key_file or known_hosts cannot be read" in refusal_of(server.url)
 
 
 def test_the_passphrase_of_a_key_is_not_sent_as_a_password(
@@ -120,13 +100,13 @@ def test_the_passphrase_of_a_key_is_not_sent_as_a_password(
     new_key(tmp_path / "other")
     subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", PASSWORD, "-f", tmp_path / "other"], check=True)
     monkeypatch.setenv(VARIABLE + "KEY_FILE", str(tmp_path / "other"))
-    assert "wrong user name, password or key, or none" in _refusal(server)
+    assert "wrong user name, password or key, or none" in refusal_of(server.url)
 
 
 def test_signs_in_by_an_agent(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     agent, add = needs("ssh-agent", "ssh-add").values()
     monkeypatch.delenv(VARIABLE + "PASSWORD")
-    assert "wrong user name, password or key, or none" in _refusal(server)
+    assert "wrong user name, password or key, or none" in refusal_of(server.url)
     socket = tmp_path / "agent"
     # In the foreground the agent says where it listens once it does.
     with subprocess.Popen([agent, "-D", "-a", socket], stdout=subprocess.PIPE) as process:
@@ -142,23 +122,19 @@ def test_signs_in_by_an_agent(server: Server, monkeypatch: pytest.MonkeyPatch, t
 
 def test_asks_for_a_user_name(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE + "USERNAME")
-    assert "expected a user name (PHISCAN_SFTP_USERNAME" in _refusal(server)
+    assert "expected a user name (PHISCAN_SFTP_USERNAME" in refusal_of(server.url)
 
 
-def test_names_owner_and_readers(monkeypatch: pytest.MonkeyPatch) -> None:
-    with running_sshd() as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
-        for name, mode in (("a", 0o644), ("b", 0o640), ("c", 0o400)):
-            path = server.share / name
-            path.write_text("x")
-            path.chmod(mode)
-            os.chown(path, UID, 60418 if name != "c" else 60999)
-        found = [crawled.source for crawled in found_at(server.url)]
-        with opened_share(server.url) as share:
-            asked = [described(share, source) for source in found]
-        (server.share / "a").chmod(0o600)
-        (changed, *_) = found_at(server.url)
+def test_names_owner_and_readers(sshd: Server) -> None:
+    for name, mode in (("a", 0o644), ("b", 0o640), ("c", 0o400)):
+        path = sshd.write(name)
+        path.chmod(mode)
+        os.chown(path, UID, 60418 if name != "c" else 60999)
+    found = [crawled.source for crawled in found_at(sshd.url)]
+    with opened_share(sshd.url) as share:
+        asked = [described(share, source) for source in found]
+    (sshd.share / "a").chmod(0o600)
+    (changed, *_) = found_at(sshd.url)
     known = [(one.owner, one.readers) for one in asked]
     assert known == [
         (USER, ("everyone", f"group {GROUP}", f"user {USER}")),

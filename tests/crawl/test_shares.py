@@ -17,10 +17,11 @@ from phiscan.crawl.location import parse_url
 from phiscan.crawl.posix_access import with_access
 from phiscan.crawl.retries import RetryPolicy
 from phiscan.crawl.settings import load_settings
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.share_errors import UnansweredError
 from phiscan.crawl.smb.security_descriptor import access_of
 from phiscan.errors import ConfigError, InputError
-from phiscan.model import FailReason, SourceFile
+from phiscan.model import SourceFile
+from tests.crawl.fetched import posix_acl
 
 SECRET = "Zebra-canary-417"
 
@@ -229,18 +230,6 @@ def test_one_bad_answer_does_not_make_the_server_gone() -> None:
     assert retry_policy.run(_Failing(3)) == "answer"
 
 
-def test_does_not_ask_again_what_was_refused() -> None:
-    tries = []
-
-    def refuse() -> None:
-        tries.append(1)
-        raise RefusedError(FailReason.NO_PERMISSION)
-
-    with pytest.raises(RefusedError):
-        RetryPolicy(IMPATIENT).run(refuse)
-    assert len(tries) == 1
-
-
 def test_pauses_double_and_differ() -> None:
     retry_policy = RetryPolicy(SharesTable(retry_s=1.0))
     for attempt in range(1, 5):
@@ -278,41 +267,32 @@ def test_names_owner_and_readers_by_the_mode(tmp_path: Path) -> None:
     assert with_access(_source(path)).readers == (f"group {path.group()}", f"not user {path.owner()}")
 
 
-def _acl(*entries: tuple[int, int, int]) -> bytes:
-    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
-
-
-def test_names_the_readers_of_an_access_control_list(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text("x")
-    path.chmod(0o600)
-    # rw for the owner; user 4242 r, user 4243 w, group 0 r; mask r; nothing for others.
-    packed = _acl(
-        (1, 6, 2**32 - 1),
-        (2, 4, 4242),
-        (2, 2, 4243),
-        (4, 0, 2**32 - 1),
-        (8, 4, 4244),
-        (16, 4, 2**32 - 1),
-        (32, 0, 2**32 - 1),
-    )
-    try:
-        os.setxattr(path, "system.posix_acl_access", packed)
-    except OSError as error:
-        pytest.skip(f"this file system has no access control lists: {error.strerror}")
-    admitted = ("group gid 4244", f"user {path.owner()}", "user uid 4242")
-    assert with_access(_source(path)).readers == (*admitted, "not user uid 4243")
-
-
-def test_the_mask_of_a_list_limits_all_but_owner_and_others(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        # rw for the owner; user 4242 r, user 4243 w, group 4244 r; mask r; nothing for others.
+        (
+            ((1, 6, 0), (2, 4, 4242), (2, 2, 4243), (4, 0, 0), (8, 4, 4244), (16, 4, 0), (32, 0, 0)),
+            ("group gid 4244", "user OWNER", "user uid 4242", "not user uid 4243"),
+        ),
+        # The mask limits all but owner and others.
+        (
+            ((1, 6, 0), (2, 4, 4242), (4, 4, 0), (16, 2, 0), (32, 4, 0)),
+            ("everyone", "user OWNER", "not group GROUP", "not user uid 4242"),
+        ),
+    ],
+)
+def test_names_the_readers_of_an_access_control_list(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    entries: tuple[tuple[int, int, int], ...],
+    expected: tuple[str, ...],
 ) -> None:
     path = tmp_path / "a.txt"
     path.write_text("x")
-    packed = _acl((1, 6, 0), (2, 4, 4242), (4, 4, 0), (16, 2, 0), (32, 4, 0))
-    monkeypatch.setattr(os, "getxattr", lambda *_args, **_kwargs: packed)
-    excluded = (f"not group {path.group()}", "not user uid 4242")
-    assert with_access(_source(path)).readers == ("everyone", f"user {path.owner()}", *excluded)
+    monkeypatch.setattr(os, "getxattr", lambda *_args, **_kwargs: posix_acl(*entries))
+    named = (one.replace("OWNER", path.owner()).replace("GROUP", path.group()) for one in expected)
+    assert with_access(_source(path)).readers == tuple(named)
 
 
 def test_a_file_that_is_gone_keeps_its_owner(tmp_path: Path) -> None:

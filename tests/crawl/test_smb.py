@@ -1,56 +1,42 @@
 """What is peculiar to SMB, against a real Samba server on loopback."""
 
+import os
 import shutil
-from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from phiscan.config import AccessTable, Config
 from phiscan.crawl import is_same_file
+from phiscan.crawl.directory import Entry, directory_of
+from phiscan.crawl.settings import load_settings
+from phiscan.crawl.smb.share import SmbShare
 from phiscan.errors import ExtractError
 from phiscan.model import FailReason
+from phiscan.pipeline.reader_counts import effective_access
 from phiscan.pipeline.workers.delivery import fetch
-from tests.crawl.fetched import described, fetched, found_at, opened_share
-from tests.samba import PASSWORD, running_samba
+from phiscan.store.identity import create_key, load_key
+from tests.crawl.fetched import described, fetched, found_at, opened_share, posix_acl
+from tests.samba import PASSWORD
 from tests.servers.process import Server
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with running_samba() as samba:
-        yield samba
-
-
-@pytest.fixture
-def samba(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """Return the server, running, with an empty share, and the environment that signs in."""
-    for entry in server.share.iterdir():
-        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    if server.process is None:
-        server.start()
-    for name, value in server.environment.items():
-        monkeypatch.setenv(name, value)
-    return server
-
-
-def _write(samba: Server, name: str, text: str = "x") -> Path:
-    path = samba.share / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
+NOW = datetime(2026, 11, 29, tzinfo=UTC)
+WARD, NO_NUMBER = 6001, 2**32 - 1
 
 
 # Samba gives the last two a name that Windows allows.
 @pytest.mark.parametrize("name", ["trailing dot and space . .txt", "new\nline.txt", 'colon: "quote".txt'])
 def test_reads_a_file_whose_name_windows_does_not_allow(samba: Server, name: str) -> None:
-    _write(samba, name, "the content")
+    samba.write(name, "the content")
     (crawled,) = found_at(samba.url)
     with opened_share(samba.url) as share:
         assert fetched(share, crawled.source) == b"the content"
 
 
 def test_tells_another_file_of_the_same_size_and_time(samba: Server) -> None:
-    path = _write(samba, "a.txt", "one")
+    path = samba.write("a.txt", "one")
     (first,) = found_at(samba.url)
     shutil.copy2(path, samba.share / "b.txt")
     (samba.share / "b.txt").rename(path)
@@ -77,13 +63,12 @@ def test_opens_no_file_that_is_too_large(samba: Server) -> None:
         stream.truncate(300 * 1024**2)
     (crawled,) = found_at(samba.url)
     path.unlink()  # so that opening it would say something else
-    with opened_share(samba.url) as share, pytest.raises(ExtractError) as caught:
+    with opened_share(samba.url) as share, pytest.raises(ExtractError, match=FailReason.TOO_LARGE):
         fetch(crawled.source, share, 100 * 1024**2)
-    assert caught.value.reason == FailReason.TOO_LARGE
 
 
 def test_does_not_lock_users_out_and_changes_nothing(samba: Server) -> None:
-    path = _write(samba, "a.txt", "one")
+    path = samba.write("a.txt", "one")
     before = path.stat()
     (crawled,) = found_at(samba.url)
     with (
@@ -102,7 +87,7 @@ def test_does_not_lock_users_out_and_changes_nothing(samba: Server) -> None:
 
 
 def test_names_owner_and_readers(samba: Server) -> None:
-    path = _write(samba, "a.txt")
+    path = samba.write("a.txt")
     path.chmod(0o644)
     (crawled,) = found_at(samba.url)
     with opened_share(samba.url) as share:
@@ -113,7 +98,7 @@ def test_names_owner_and_readers(samba: Server) -> None:
 
 
 def test_follows_a_link_of_a_dfs_namespace(samba: Server) -> None:
-    _write(samba, "letters/a.txt", "behind the namespace")
+    samba.write("letters/a.txt", "behind the namespace")
     link = samba.folder / "namespace/research"
     link.unlink(missing_ok=True)
     link.symlink_to("msdfs:127.0.0.1\\share")
@@ -134,5 +119,46 @@ def test_reads_the_password_from_a_private_file(
     path.write_text(f'["smb://127.0.0.1:{samba.port}"]\nusername = "{user}"\npassword = "{PASSWORD}"\n')
     path.chmod(0o600)
     monkeypatch.setenv("PHISCAN_SHARES_CREDENTIALS_FILE", str(path))
-    _write(samba, "a.txt")
+    samba.write("a.txt")
     assert [crawled.source.path for crawled in found_at(samba.url)] == [b"a.txt"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_folders_and_permission_of_a_share_bind_together(samba: Server, tmp_path: Path) -> None:
+    for name in ("ward/a.txt", "closed/b.txt"):
+        samba.write(name)
+    (samba.share / "closed").chmod(0o700)
+    # The user who signs in, and a group, may enter the folder; everybody may read the file in it.
+    rights = ((1, 7, NO_NUMBER), (2, 5, 1), (4, 0, NO_NUMBER), (8, 5, WARD), (16, 5, NO_NUMBER))
+    packed = posix_acl(*rights, (32, 0, NO_NUMBER))
+    os.setxattr(samba.share / "ward", "system.posix_acl_access", packed)
+
+    crawled = next(one.source for one in found_at(samba.url) if one.source.path == b"ward/a.txt")
+    share = SmbShare(samba.url.encode(), load_settings(Config()))
+    source = described(share, crawled)
+    assert "everyone" in source.readers
+    assert "everyone" in share.who_may_enter(b"")
+    entering = share.who_may_enter(b"ward")
+    share.close()
+    assert "everyone" not in entering
+    assert f"group gid {WARD}" in entering
+
+    people = [Entry((f"user person{number}",)) for number in range(10)]
+    members = ("user person2", "user person3")
+    ward = Entry(("group ward", f"group gid {WARD}"), is_group=True, members=members)
+    signed_in = Entry(tuple(one for one in entering if one.startswith("account ")))
+    config = Config(home=tmp_path)
+    create_key(config.key_file)
+    directory = directory_of([*people, signed_in, ward], load_key(config.key_file), NOW)
+    closed = replace(source, path=b"closed/b.txt")
+    for traverse, admitted, asked, expected in (
+        ("checked", "everyone", source, (3, 3, set())),
+        ("unknown", "everyone", source, (3, 11, {"parents"})),
+        ("bypassed", "everyone", source, (11, 11, set())),
+        ("unknown", "group ward", source, (2, 2, set())),
+        ("checked", "everyone", closed, (0, 11, {"parents"})),  # nothing is said of that folder
+    ):
+        settings = AccessTable({samba.url: (admitted,)}, smb_traverse=traverse)
+        with effective_access(replace(config, access=settings), directory) as access:
+            reach = access.reach(asked)
+        assert (reach.low, reach.high, reach.notes) == expected

@@ -5,7 +5,6 @@ import gzip
 import io
 import lzma
 import random
-import struct
 import tarfile
 import time
 import zipfile
@@ -20,6 +19,10 @@ from phiscan.extract.office.rich_text import rtf_text
 from phiscan.extract.spreadsheets.sheet_xml import extent_of
 from phiscan.extract.structured.html import html_text
 from phiscan.model import Document, FailReason
+from tests.extract.compound_files import compound
+from tests.extract.packages import zipped
+from tests.extract.test_office_parts import SHEET
+from tests.extract.test_office_parts import workbook as packed_workbook
 
 HIDDEN = "Lena Okafor, health card 1234-567-897"
 
@@ -73,13 +76,9 @@ def test_xml_text_behind_an_instruction_and_comments_are_read() -> None:
 
 
 def test_an_entity_within_a_package_is_read_as_text_and_recorded() -> None:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
-        archive.writestr(
-            "content.xml", f'<!DOCTYPE a [<!ENTITY x "{HIDDEN}">]><document-content>&x;</document-content>'
-        )
-    document = read(stream.getvalue(), "a.odt")
+    text = f'<!DOCTYPE a [<!ENTITY x "{HIDDEN}">]><document-content>&x;</document-content>'
+    members = {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": text}
+    document = read(zipped(members), "a.odt")
     assert HIDDEN in document.text
     assert reasons(document) == [FailReason.UNSUPPORTED]
 
@@ -312,31 +311,11 @@ def test_mail_nested_too_deep_is_read_as_it_stands(nested: str) -> None:
 
 def workbook(*cells: tuple[str, str]) -> bytes:
     """Return a workbook of one sheet, with the cells at these places."""
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    related = "http://schemas.openxmlformats.org/package/2006/relationships"
     rows = "".join(
         f'<row><c s="1" r="{place}" t="inlineStr"><is><t>{text}</t></is></c></row>' for place, text in cells
     )
-    sheet = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    parts = {
-        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        f'<Override PartName="/xl/workbook.xml" ContentType="{sheet}.sheet.main+xml"/>'
-        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{sheet}.worksheet+xml"/></Types>',
-        "_rels/.rels": f'<Relationships xmlns="{related}"><Relationship Id="r1" '
-        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
-        '<sheet name="Zoe" sheetId="1" r:id="r1"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{related}"><Relationship Id="r1" '
-        f'Type="{office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
-        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>',
-    }
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, text in parts.items():
-            archive.writestr(name, text)
-    return stream.getvalue()
+    sheet = f'<worksheet xmlns="{SHEET}"><sheetData>{rows}</sheetData></worksheet>'
+    return packed_workbook(xl__worksheets__sheet1=sheet)
 
 
 def test_a_cell_in_the_last_corner_of_a_sheet_is_read() -> None:
@@ -345,7 +324,7 @@ def test_a_cell_in_the_last_corner_of_a_sheet_is_read() -> None:
     document = read(data, "a.xlsx")
     assert "Ann Roy" in document.text
     assert HIDDEN in document.text
-    assert "Zoe" in document.text
+    assert "Sheet1" in document.text
 
 
 def test_a_usual_workbook_is_not_out_of_proportion() -> None:
@@ -353,48 +332,18 @@ def test_a_usual_workbook_is_not_out_of_proportion() -> None:
     assert extent_of(io.BytesIO(b"PK no workbook")) == "usual"
 
 
-def compound_file(stream_name: str, data: bytes) -> bytes:
-    """Return a compound file (OLE) with one stream of at least 4096 bytes."""
-    n_sectors = -(-len(data) // 512)
-    end, free = 0xFFFFFFFE, 0xFFFFFFFF
-    header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<HHHHH", 0x3E, 3, 0xFFFE, 9, 6)
-    header += bytes(6) + struct.pack("<IIIIIIIIII", 0, 1, 1, 0, 4096, end, 0, end, 0, 0)
-    header = header.ljust(512, b"\xff")
-    fat = [0xFFFFFFFD, end, *range(3, n_sectors + 2), end]
-    fat += [free] * (128 - len(fat))
-
-    def entry(name: str, kind: int, child: int, start: int, size: int) -> bytes:
-        raw = name.encode("utf-16-le")
-        links = struct.pack("<HBBIII", len(raw) + 2, kind, 1, free, free, child)
-        return raw.ljust(64, b"\0") + links + bytes(36) + struct.pack("<IQ", start, size)
-
-    directory = entry("Root Entry", 5, 1, end, 0) + entry(stream_name, 2, free, 2, len(data))
-    return (
-        header + struct.pack("<128I", *fat) + directory.ljust(512, b"\0") + data.ljust(n_sectors * 512, b"\0")
-    )
-
-
 def test_an_encrypted_office_file_is_encrypted_under_any_name_and_in_a_container() -> None:
-    data = compound_file("EncryptedPackage", bytes(8192))
+    data = compound({"EncryptedPackage": bytes(8192)})
     for name in ("a.docx", "a.xls", "a.txt", "a"):
-        with pytest.raises(ExtractError) as caught:
+        with pytest.raises(ExtractError, match=FailReason.ENCRYPTED):
             read(data, name)
-        assert caught.value.reason == FailReason.ENCRYPTED
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("a.docx", data)
-        archive.writestr("b.txt", "Ann Roy")
-    assert reasons(read(stream.getvalue(), "a.zip")) == [FailReason.ENCRYPTED]
+    assert reasons(read(zipped({"a.docx": data, "b.txt": "Ann Roy"}), "a.zip")) == [FailReason.ENCRYPTED]
 
 
 @pytest.mark.parametrize("at", [-8, 0], ids=["end", "checksum"])
 def test_what_is_unpacked_of_a_damaged_zip_member_is_read(at: int) -> None:
-    stream = io.BytesIO()
-    noise = random.Random(7).randbytes(100_000).hex()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.txt", f"{HIDDEN}\n{noise}")
-        n_bytes = archive.getinfo("a.txt").compress_size
-    data = bytearray(stream.getvalue())
+    data = bytearray(zipped({"a.txt": f"{HIDDEN}\n{random.Random(7).randbytes(100_000).hex()}"}))
+    n_bytes = zipfile.ZipFile(io.BytesIO(data)).getinfo("a.txt").compress_size
     if at:
         data[30 + 5 + n_bytes + at : 30 + 5 + n_bytes] = b"\xff" * -at
     else:

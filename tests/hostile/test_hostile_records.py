@@ -1,9 +1,9 @@
 """Hostile data files: claims of endless rows, rings, bombs and damage cost one file and little time."""
 
+import gzip
 import os
 import random
 import struct
-import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -57,16 +57,20 @@ def test_rows_that_are_claimed_and_not_there_end(tmp_path: Path, n_rows: int) ->
     assert outcome(bytes(data), "a.dta") & {FailReason.CORRUPT, FailReason.UNSUPPORTED}
 
 
-@pytest.mark.parametrize("write", [pyreadstat.write_dta, pyreadstat.write_xport, pyreadstat.write_sav])
-def test_damaged_tables_end_in_a_known_outcome(tmp_path: Path, write: Callable[..., None]) -> None:
-    sample = written(tmp_path, write)
+def read_damaged(sample: bytes, first: int) -> None:
+    """Read a file that is cut and changed at random behind its first bytes."""
     chance = random.Random(11)
     for _ in range(40):
         data = bytearray(sample[: chance.randrange(len(sample) // 3, len(sample) + 1)])
         for _ in range(chance.randrange(1, 6)):
-            data[chance.randrange(24, len(data))] = chance.choice((0, 255, chance.randrange(256)))
+            data[chance.randrange(first, len(data))] = chance.choice((0, 255, chance.randrange(256)))
         with suppress(ExtractError):  # any other exception fails the test
             extract_bytes(bytes(data), "a.bin", SMALL)
+
+
+@pytest.mark.parametrize("write", [pyreadstat.write_dta, pyreadstat.write_xport, pyreadstat.write_sav])
+def test_damaged_tables_end_in_a_known_outcome(tmp_path: Path, write: Callable[..., None]) -> None:
+    read_damaged(written(tmp_path, write), 24)
 
 
 def test_files_of_onenote_that_overlap_share_one_budget() -> None:
@@ -98,9 +102,7 @@ def test_a_program_that_writes_without_end_is_stopped(monkeypatch: pytest.Monkey
 
 
 def test_a_picture_that_is_followed_by_a_bomb_costs_the_bomb() -> None:
-    bomb = b"\x1f\x8b\x08" + bytes(7) + zlib.compressobj(9, zlib.DEFLATED, -15).compress(bytes(10))
-    packed = zlib.compressobj(9, zlib.DEFLATED, 31)
-    bomb = packed.compress(bytes(64 * 1024**2)) + packed.flush()
+    bomb = gzip.compress(bytes(64 * 1024**2))
     picture = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 0) + b"IEND\xae\x42\x60\x82"
     assert outcome(picture + bomb, "a.png") & {FailReason.TOO_LARGE, FailReason.CORRUPT}
 
@@ -118,10 +120,4 @@ DATABASES = {
 @pytest.mark.parametrize("sample", DATABASES.values(), ids=DATABASES)
 def test_damaged_databases_end_in_a_known_outcome(sample: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "is_installed", lambda _: False)
-    chance = random.Random(11)
-    for _ in range(30):
-        data = bytearray(sample[: chance.randrange(len(sample) // 3, len(sample) + 1)])
-        for _ in range(chance.randrange(1, 6)):
-            data[chance.randrange(12, len(data))] = chance.choice((0, 255, chance.randrange(256)))
-        with suppress(ExtractError):  # any other exception fails the test
-            extract_bytes(bytes(data), "a.bin", SMALL)
+    read_damaged(sample, 12)

@@ -64,6 +64,7 @@ UNITS = (
     "1111111111@", "Ol|O | ",
     "\u200f", "Ann\u200f ", "Ann Roy\u200f, ", "\u202eabc\u202c ",
 )  # fmt: skip
+FAST = ("Patient name ", "name,dob,phone\n", "12 Main Street ", "Ju|y l4, ")  # where it once took longer
 
 
 @cache
@@ -116,14 +117,10 @@ def warm() -> None:
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize(
+    "unit", [unit if unit in FAST else pytest.param(unit, marks=pytest.mark.slow) for unit in UNITS]
+)
 def test_takes_time_in_proportion_to_a_repeated_unit(unit: str) -> None:
-    assert _ratio(lambda n: unit * (n // len(unit))) < MAX_RATIO
-
-
-@pytest.mark.parametrize("unit", ["Patient name ", "name,dob,phone\n", "12 Main Street ", "Ju|y l4, "])
-def test_takes_linear_time_where_it_once_did_not(unit: str) -> None:
     assert _ratio(lambda n: unit * (n // len(unit))) < MAX_RATIO
 
 

@@ -1,9 +1,7 @@
 """The head of the audit log goes to a file, by mail and to a program."""
 
 import json
-import socketserver
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,8 @@ from phiscan.errors import ConfigError
 from phiscan.monitoring.notices import read_head, read_notices
 from phiscan.review.integrity import verify_to
 from phiscan.review.store import Store
-from tests.monitoring.test_notices import _MailServer
 from tests.review.results import scan, url_of
+from tests.servers.receivers import MailServer, mail_table, serving
 
 
 @pytest.fixture
@@ -51,20 +49,11 @@ def test_a_program_gets_the_line_at_its_standard_input(store: Store, tmp_path: P
 
 
 def test_mail_goes_through_the_server_of_the_notices(store: Store, tmp_path: Path) -> None:
-    _MailServer.got.clear()
-    with socketserver.TCPServer(("127.0.0.1", 0), _MailServer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        notify = {
-            "mail_from": "phiscan@hospital.example",
-            "smtp_host": "127.0.0.1",
-            "smtp_port": server.server_address[1],
-            "smtp_tls": "none",
-        }
+    with serving(MailServer) as port:
         heads = {"mail_to": ["audit@hospital.example"]}
-        notices = read_notices(config_of({"home": str(tmp_path), "notify": notify, "heads": heads}))
+        notices = read_notices(config_of({"home": str(tmp_path), "notify": mail_table(port), "heads": heads}))
         assert list(notices.send(store, store.summary(1))) == []
-        server.shutdown()
-    (mail,) = _MailServer.got
+    (mail,) = MailServer.got
     assert "To: audit@hospital.example" in mail
     assert (read_head(store) or {})["signature"] in mail.replace("=\r\n", "")
 

@@ -3,8 +3,6 @@
 import email
 import email.policy
 import hmac
-import http.server
-import ipaddress
 import json
 import os
 import re
@@ -17,18 +15,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
 import jsonschema
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from phiscan.config import config_of
 from phiscan.errors import ConfigError
@@ -37,92 +30,26 @@ from phiscan.monitoring.notices import read_notices
 from phiscan.monitoring.push import Pushed, push
 from phiscan.monitoring.senders import PATIENCE_S, Webhook
 from phiscan.review.store import Store
-from tests.monitoring.test_notices import _MailServer
 from tests.review.results import KEY, SHARE, later, referred, scan, url_of
+from tests.servers.certificate import make_certificate
+from tests.servers.receivers import Http, MailServer, Syslog, mail_table, serving
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "schemas" / "push.json"
 TOKEN = "4f7c-canary-token"
 CANARIES = ("Okafor", "karrowick", "letter.txt", "referral.txt", "Revathi", TOKEN)
 
 
-class Http(http.server.BaseHTTPRequestHandler):
-    """Keeps what is posted, and answers with the statuses given, then 200."""
-
-    statuses: ClassVar[list[int]] = []
-    got: ClassVar[list[tuple[dict[str, str], str]]] = []
-    held: ClassVar[threading.Event | None] = None  # set: what comes is not answered
-    arrived: ClassVar[threading.Event] = threading.Event()
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        status = self.statuses.pop(0) if self.statuses else 200
-        self.got.append((dict(self.headers), body if status < 300 else ""))
-        if self.held is not None and len(self.got) > 1:
-            self.arrived.set()
-            self.held.wait(60)
-            return
-        self.send_response(status)
-        self.end_headers()
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-class Syslog(socketserver.BaseRequestHandler):
-    """Takes frames of octet counting until the sender closes."""
-
-    got: ClassVar[list[str]] = []
-
-    def handle(self) -> None:
-        if isinstance(self.request, tuple):
-            self.got.append(self.request[0].decode())
-            return
-        data = b""
-        while part := self.request.recv(65_536):
-            data += part
-        while data:
-            length, _, rest = data.partition(b" ")
-            self.got.append(rest[: int(length)].decode())
-            data = rest[int(length) :]
-
-
-@contextmanager
-def serving(handler: type, *, tls: ssl.SSLContext | None = None, udp: bool = False) -> Iterator[int]:
-    handler.got.clear()  # type: ignore[attr-defined]
-    Http.statuses.clear()
-    kind: Any = socketserver.UDPServer if udp else socketserver.ThreadingTCPServer
-    with (http.server.ThreadingHTTPServer if handler is Http else kind)(("127.0.0.1", 0), handler) as server:
-        server.daemon_threads = True
-        if tls is not None:
-            server.socket = tls.wrap_socket(server.socket, server_side=True)
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        try:
-            yield server.server_address[1]
-        finally:
-            server.shutdown()
-
-
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a certificate of this machine that vouches for itself; in the same file its key."""
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "receiver")])
-    names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    builder = (
-        builder.serial_number(7).not_valid_before(now - timedelta(1)).not_valid_after(now + timedelta(1))
-    )
-    builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
-    pem, path = serialization.Encoding.PEM, tmp_path_factory.mktemp("tls") / "receiver.pem"
-    plain = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    path.write_bytes(builder.sign(key, hashes.SHA256()).public_bytes(pem) + plain)
-    return path
+    folder = tmp_path_factory.mktemp("tls")
+    make_certificate(folder)
+    return folder / "certificate.pem"
 
 
 @pytest.fixture
 def tls(certificate: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
+    context.load_cert_chain(certificate, certificate.with_name("key.pem"))
     return context
 
 
@@ -239,9 +166,11 @@ def test_hec_is_tried_again_and_what_it_refuses_waits(
 def test_a_webhook_is_signed(store: Store, tmp_path: Path, token: str) -> None:
     with serving(Http) as port:
         table = {"to": f"http://127.0.0.1:{port}/hook", "form": "cef", "secret_file": token}
+        Http.statuses[:] = [503]
         (done,) = pushed(store, tmp_path, table)
-        (headers, body), _scans = Http.got
+        (first, _), (headers, body), _scans = Http.got
     assert done.problem == ""
+    assert headers["X-Phiscan-Delivery"] == first["X-Phiscan-Delivery"]
     stamp = headers["X-Phiscan-Timestamp"]
     expected = hmac.new(TOKEN.encode(), f"{stamp}.{body}".encode(), "sha256").hexdigest()
     assert headers["X-Phiscan-Signature"] == f"sha256={expected}"
@@ -355,14 +284,13 @@ def test_a_ticket_by_e_mail_stays_in_its_line(store: Store, tmp_path: Path) -> N
     store.decide_all([(store.queue()[-1].file_id, Verdict.PHI)], reviewer="ada", now=later(7))
     template = tmp_path / "ticket.txt"
     template.write_text("Subject: PHI confirmed in $path ($$5)\n\nSee ${link}\n")
-    with serving(_MailServer) as port:
-        notify = {"mail_from": "phiscan@hospital.example", "smtp_host": "127.0.0.1"}
-        notify |= {"smtp_port": port, "smtp_tls": "none"}
+    with serving(MailServer) as port:
+        notify = mail_table(port)
         table = {"to": "mailto:privacy@hospital.example", "template": str(template)}
         table |= {"what": ["confirmed"], "paths": True}
         others = {"notify": notify, "desk": {"public_url": "https://desk.example"}}
         (done,) = pushed(store, tmp_path, table, **others)
-        (text,) = _MailServer.got
+        (text,) = MailServer.got
     assert (done.sent, done.problem) == ({"confirmed": 1}, "")
     mail = email.message_from_string(text, policy=email.policy.default)
     assert mail["To"] == "privacy@hospital.example"

@@ -53,7 +53,6 @@ def _mailbox() -> Iterator[tuple[str, dict[str, str]]]:
             head = f"From: a{number}@example.org\r\nSubject: note {number}\r\n\r\n"
             body = _text(number).replace("\n", "\r\n")
             dovecot.add(f".Ward{number % 3}", f"{number:04d}.a", f"{head}{body}".encode())
-        dovecot.own()
         yield dovecot.server.url, dovecot.server.environment
 
 

@@ -29,16 +29,8 @@ from phiscan.sandbox.pool import PAUSE, Sandbox
 from phiscan.store.identity import create_key
 from tests.crawl.fetched import NOTHING
 from tests.pipeline.harness import Tool, ToolHere, write_share
-from tests.samba import PASSWORD, running_samba
+from tests.samba import PASSWORD
 from tests.servers.process import Server
-
-
-@pytest.fixture
-def samba(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    with running_samba() as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
-        yield server
 
 
 def _config(tmp_path: Path) -> Config:

@@ -40,24 +40,20 @@ def test_missed_starts_are_made_up_for_by_one() -> None:
     assert next_start(one, State(since=now), now) == _at("2026-11-24 22:00")
 
 
-def test_missed_start_waits_for_a_window() -> None:
-    one = _schedule("0 22 * * *", "Mon-Fri 20:00-06:00")
-    state = State(since=_at("2026-11-20 22:00"))
-    assert next_start(one, state, _at("2026-11-24 09:00")) == _at("2026-11-24 20:00")
-
-
-def test_unfinished_scan_goes_on_when_a_window_opens() -> None:
-    one = _schedule("0 22 * * fri", "Mon-Fri 20:00-06:00")
-    state = State(since=_at("2026-11-20 22:00"), unfinished=True)
-    assert next_start(one, state, _at("2026-11-24 09:00")) == _at("2026-11-24 20:00")
-    assert next_start(one, state, _at("2026-11-24 21:00")) == _at("2026-11-24 21:00")
-
-
-def test_start_outside_every_window_waits() -> None:
-    one = _schedule("0 12 * * *", "Mon-Fri 20:00-06:00")
-    assert next_start(one, State(since=_at("2026-11-23 21:00")), _at("2026-11-24 09:00")) == _at(
-        "2026-11-24 20:00"
-    )
+@pytest.mark.parametrize(
+    ("cron", "since", "unfinished", "now", "expected"),
+    [
+        ("0 22 * * *", "2026-11-20 22:00", False, "2026-11-24 09:00", "2026-11-24 20:00"),  # it was missed
+        ("0 12 * * *", "2026-11-23 21:00", False, "2026-11-24 09:00", "2026-11-24 20:00"),
+        ("0 22 * * fri", "2026-11-20 22:00", True, "2026-11-24 09:00", "2026-11-24 20:00"),
+        ("0 22 * * fri", "2026-11-20 22:00", True, "2026-11-24 21:00", "2026-11-24 21:00"),
+    ],
+)
+def test_a_start_and_an_unfinished_scan_wait_for_a_window(
+    cron: str, since: str, now: str, expected: str, *, unfinished: bool
+) -> None:
+    state = State(since=_at(since), unfinished=unfinished)
+    assert next_start(_schedule(cron, "Mon-Fri 20:00-06:00"), state, _at(now)) == _at(expected)
 
 
 def test_state_survives_and_a_new_schedule_makes_nothing_up(tmp_path: Path) -> None:

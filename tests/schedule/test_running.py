@@ -77,9 +77,6 @@ def test_only_one_scheduled_scan_runs(tmp_path: Path) -> None:
 
 
 def test_serves_until_a_signal(tmp_path: Path) -> None:
-    (tmp_path / "phiscan.toml").write_text(
-        'home = "home"\n[schedule.nightly]\nroots = ["/0"]\ncron = "* * * * *"\n'
-    )
     said: list[str] = []
     runner = _runner(tmp_path)
     runner.config = Config(

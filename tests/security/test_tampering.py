@@ -87,12 +87,12 @@ def edit(database: Path, statement: str) -> None:
     connection.close()
 
 
+# One of each kind; each column and each table is in test_coverage.py.
 EDITS = [
     (
         "UPDATE user_account SET role = 'admin' WHERE name = 'bea'",
         "user_account 2: was changed or added (wrong seal)",
     ),
-    ("UPDATE user_account SET password_hash = 'x' WHERE name = 'ada'", "user_account 1: was changed or"),
     (
         (
             "INSERT INTO user_account (name, name_key, role, password_hash, created, seal) "
@@ -101,34 +101,12 @@ EDITS = [
         "user_account 4: was changed or added",
     ),
     ("DELETE FROM user_account WHERE name = 'cas'", "user_account: rows were removed or doubled: 2 of 3"),
-    ("UPDATE api_token SET scopes = 'admin' WHERE id = 2", "api_token 2: was changed or added"),
-    (
-        (
-            "INSERT INTO api_token (token_hash, user_id, label, created, expires, seal) "
-            "SELECT substr(hex(zeroblob(32)), 1, 64), 1, 'x', created, expires, seal FROM api_token "
-            "WHERE id = 2"
-        ),
-        "api_token 3: was changed or added",
-    ),
-    ("UPDATE web_session SET user_id = 3", "web_session 1: was changed or added"),
-    (
-        (
-            "INSERT INTO web_session (token_hash, user_id, method, address, created, seen, purpose, seal) "
-            "SELECT substr(hex(zeroblob(32)), 1, 64), 1, method, '', created, seen, '', seal FROM web_session"
-        ),
-        "web_session 2: was changed or added",
-    ),
     (
         "UPDATE examination SET referral = 'clear' WHERE file_id = 6 AND scan_id = 1",
         "examination 6: was changed",
     ),
-    ("UPDATE examination SET risk = 0 WHERE id = 1", "examination 1: was changed"),
     ("DELETE FROM finding WHERE examination_id = 1", "finding (examination 1): all rows were removed"),
     ("DELETE FROM finding WHERE examination_id = 1 AND position = 1", "finding (examination 1): rows were"),
-    ("UPDATE finding SET score = 0.1 WHERE examination_id = 2 AND position = 0", "finding (examination 2)"),
-    ("UPDATE health_term SET n_hits = 99 WHERE examination_id = 1", "health_term (examination 1)"),
-    ("DELETE FROM unread_part WHERE examination_id = 6", "unread_part (examination 6): all rows"),
-    ("UPDATE examination_digest SET parts = '{}' WHERE examination_id = 1", "examination"),
     ("DELETE FROM work_item", "work_item 1: was removed from the list"),
     ("UPDATE work_item SET state = 'not_phi' WHERE file_id = 6", "work_item 6: state changed"),
     ("UPDATE work_tally SET n = n + 1", "counts of the list changed"),
@@ -138,7 +116,6 @@ EDITS = [
     ("UPDATE root SET complete_scan_id = NULL", "root 1: its newest complete scan is 2"),
     ("UPDATE scan SET status = 'stopped' WHERE id = 2", "scan 2: status became stopped"),
     ("UPDATE scan SET versions = '{}' WHERE id = 1", "scan 1: it or its roots were changed"),
-    ("UPDATE scan_digest SET examinations = 'x' WHERE id = 1", "row 1 of scan_digest was changed"),
     ("DELETE FROM scan_digest WHERE id = 2", "row 2 of scan_digest was removed"),
     ("UPDATE decision SET verdict = 'not_phi'", "row 1 of decision was changed"),
     ("DELETE FROM audit_log WHERE id = (SELECT max(id) FROM audit_log)", "but the log ends at"),
@@ -147,9 +124,6 @@ EDITS = [
     ("DELETE FROM audit_head", "the signature of the log's end was removed"),
     ("UPDATE user_event SET value = 'admin' WHERE id = 2", "row 2 of user_event was changed"),
     ("UPDATE web_session SET seen = '2030-01-01T00:00:00.000000+00:00'", "web_session 1: was changed or"),
-    ("UPDATE web_session SET purpose = 'audit'", "web_session 1: was changed or added (wrong seal)"),
-    ("UPDATE patient_check SET n_patients = 0", "patient_check (examination"),
-    ("DELETE FROM near_signature", "near_signature (examination"),
     (
         "UPDATE sighting SET examination_id = 1 WHERE file_id = 6",
         "sighting (file 6): has the result of another",
@@ -246,21 +220,6 @@ def test_the_time_when_it_was_right_is_said(kept: Store, database: Path) -> None
     edit(database, "DELETE FROM finding WHERE examination_id = 1")
     (found,) = [one for one in kept.verify_audit().found if one.table == "finding"]
     assert (found.row, found.by, found.since[:16]) == (1, "examination", "2026-11-20T08:31")
-
-
-def test_a_log_whose_end_was_cut_off_cannot_be_signed_without_the_key(
-    kept: Store, database: Path, tmp_path: Path
-) -> None:
-    edit(database, "DELETE FROM audit_log WHERE id = (SELECT max(id) FROM audit_log)")
-    edit(database, "DELETE FROM scan_digest WHERE id = 2")
-    edit(
-        database,
-        "UPDATE audit_head SET entry = (SELECT max(id) FROM audit_log), "
-        "hash = (SELECT hash FROM audit_log ORDER BY id DESC LIMIT 1)",
-    )
-    assert "is forged" in said(kept.verify_audit())
-    with Store.open(url_of(database), audit_key=tmp_path / "other" / "audit.key") as store:
-        assert "is signed with key" in said(store.verify_audit())  # a new key does not sign it by itself
 
 
 CUT = (

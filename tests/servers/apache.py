@@ -67,13 +67,7 @@ def running_apache(*, tls: bool = False, options: str = "") -> Iterator[Server]:
             shutil.chown(server.folder, "daemon", "daemon")
         server.command = [programs["apache2"], "-f", str(config), "-D", "FOREGROUND"]
         server.url = f"{'davs' if tls else 'dav'}://127.0.0.1:{server.port}/dav"
-        server.environment = {
-            "PHISCAN_WEBDAV_USERNAME": USER,
-            "PHISCAN_WEBDAV_PASSWORD": PASSWORD,
-            "PHISCAN_SHARES_ATTEMPTS": "3",
-            "PHISCAN_SHARES_RETRY_S": "0.05",
-        }
-        if tls:
-            server.environment["PHISCAN_WEBDAV_CA_FILE"] = str(server.folder / "certificate.pem")
+        ca_file = str(server.folder / "certificate.pem") if tls else ""
+        server.signs_in("WEBDAV", USERNAME=USER, PASSWORD=PASSWORD, CA_FILE=ca_file)
         server.start()
         yield server

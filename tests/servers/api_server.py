@@ -74,10 +74,10 @@ class ApiServer:
         self._breaks: list[int] = []
         context = None
         if folder is not None:
-            make_certificate(folder, "loopback.pem", "loopback.key")
-            self.ca_file = str(folder / "loopback.pem")
+            make_certificate(folder)
+            self.ca_file = str(folder / "certificate.pem")
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(self.ca_file, folder / "loopback.key")
+            context.load_cert_chain(self.ca_file, folder / "key.pem")
         self._servers = {host: _Server(self, host, context) for host in ("api", "download")}
         scheme = "http" if context is None else "https"
         urls = {host: f"{scheme}://127.0.0.1:{one.server_port}" for host, one in self._servers.items()}

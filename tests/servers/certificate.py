@@ -9,8 +9,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 
-def make_certificate(folder: Path, certificate: str = "certificate.pem", key: str = "key.pem") -> None:
-    """Write a private key, and a certificate of loopback that is signed with it."""
+def make_certificate(folder: Path) -> None:
+    """Write ``key.pem``, and a certificate of loopback that is signed with it, ``certificate.pem``."""
     secret, now = rsa.generate_private_key(65537, 2048), datetime.now(UTC)
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "phiscan tests")])
     loopback = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
@@ -24,5 +24,5 @@ def make_certificate(folder: Path, certificate: str = "certificate.pem", key: st
         .sign(secret, hashes.SHA256())
     )
     pem, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
-    (folder / key).write_bytes(secret.private_bytes(pem, form, serialization.NoEncryption()))
-    (folder / certificate).write_bytes(made.public_bytes(pem))
+    (folder / "key.pem").write_bytes(secret.private_bytes(pem, form, serialization.NoEncryption()))
+    (folder / "certificate.pem").write_bytes(made.public_bytes(pem))

@@ -2,19 +2,16 @@
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import psycopg
 import pymysql
 
-from tests.leftovers import cleared_up
 from tests.needs import needs
-from tests.postgresql import SCRIPT
+from tests.postgresql import running_server
 from tests.servers.process import free_port, new_server
 
 PASSWORD = "Zebra-canary-417"
@@ -49,6 +46,15 @@ class Database:
         mark = "`" if self.is_mariadb else '"'
         return mark + name.replace(mark, mark * 2) + mark
 
+    def empty(self) -> None:
+        """Drop what tests made in the database."""
+        if self.is_mariadb:
+            self.run("DROP DATABASE ward", "CREATE DATABASE ward", "USE ward")
+        else:
+            self.run(
+                "DROP SCHEMA public CASCADE", "DROP SCHEMA IF EXISTS other CASCADE", "CREATE SCHEMA public"
+            )
+
     def count(self) -> None:
         """Let the server count what was written now, as it does within ten seconds by itself."""
         if not self.is_mariadb:
@@ -79,18 +85,12 @@ class Database:
 @contextmanager
 def running_postgresql() -> Iterator[Database]:
     """Start PostgreSQL on a port; skip without it."""
-    needs("initdb", folders=tuple(map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin")))))
-    parent = Path(tempfile.mkdtemp(prefix="phiscan-pg-"))
-    folder, port = parent / "server", free_port()
-    with cleared_up(parent, SCRIPT, "--stop", folder):
-        parent.chmod(0o711)  # its server runs as another user
-        subprocess.run([SCRIPT, folder, str(port)], check=True, capture_output=True)
-        where = {"host": str(folder), "port": port, "user": "phiscan_owner", "autocommit": True}
-        with psycopg.connect(dbname="postgres", **where) as connection:
-            connection.execute("CREATE DATABASE ward")
-            connection.execute(f"CREATE ROLE {READER} LOGIN PASSWORD '{PASSWORD}' IN ROLE pg_read_all_data")
+    port = free_port()
+    with running_server(str(port)) as server:
+        login = f"CREATE ROLE {READER} LOGIN PASSWORD '{PASSWORD}' IN ROLE pg_read_all_data"
+        server.run("CREATE DATABASE ward", login)
         environment = {"PHISCAN_POSTGRESQL_USERNAME": READER, "PHISCAN_POSTGRESQL_PASSWORD": PASSWORD}
-        with psycopg.connect(dbname="ward", **where) as connection:
+        with psycopg.connect(server.url("ward"), autocommit=True) as connection:
             url = f"postgresql://127.0.0.1:{port}/ward"
             yield Database(url, port, environment | _LIMITS, connection)
 
@@ -109,20 +109,12 @@ def running_mariadb() -> Iterator[Database]:
         subprocess.run(
             [*install, "--auth-root-authentication-method=normal"], check=True, capture_output=True
         )
-        server.command = [
-            *(programs["mariadbd"], "--no-defaults", f"--datadir={data}", f"--socket={socket}", *as_user),
-            *(
-                f"--port={server.port}",
-                "--bind-address=127.0.0.1",
-                "--skip-name-resolve",
-                "--plugin-maturity=gamma",
-            ),
-            *(
-                "--innodb-flush-log-at-trx-commit=0",
-                "--innodb-buffer-pool-size=64M",
-                "--character-set-server=utf8mb4",
-            ),
-        ]
+        options = (
+            "--bind-address=127.0.0.1 --skip-name-resolve --plugin-maturity=gamma "
+            "--innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=64M --character-set-server=utf8mb4"
+        )
+        where = [f"--datadir={data}", f"--socket={socket}", f"--port={server.port}", *as_user]
+        server.command = [programs["mariadbd"], "--no-defaults", *where, *options.split()]
         server.start()
         connection = pymysql.connect(unix_socket=str(socket), user="root", autocommit=True)
         environment = {"PHISCAN_MARIADB_USERNAME": READER, "PHISCAN_MARIADB_PASSWORD": PASSWORD}

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import json
 import os
-import subprocess
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -115,11 +115,9 @@ class Dovecot:
             (place / part).mkdir(parents=True, exist_ok=True)
         path = place / "cur" / f"{name},S={len(data)},W={len(data)}:2,"
         path.write_bytes(data)
+        for one in (place.parent, place, *place.iterdir(), path):
+            shutil.chown(one, _OWNER)
         return path
-
-    def own(self) -> None:
-        """Give all mail to the server's user."""
-        subprocess.run(["chown", "-R", f"{_OWNER}:{_OWNER}", self.server.share], check=True)
 
 
 @contextmanager
@@ -142,16 +140,11 @@ def running_dovecot() -> Iterator[Dovecot]:
         for name in ("index", "home"):
             (folder / name).mkdir(mode=0o777)
         for name in (".", "index", "home"):
-            subprocess.run(["chown", f"{_OWNER}:", folder / name], check=True)
+            shutil.chown(folder / name, _OWNER)
         server.command = [programs["dovecot"], "-F", "-c", str(folder / "config")]
         server.url = f"imaps://127.0.0.1:{server.port}"
-        server.environment = {
-            "PHISCAN_IMAP_USERNAME": USER,
-            "PHISCAN_IMAP_PASSWORD": PASSWORD,
-            "PHISCAN_IMAP_CA_FILE": str(folder / "certificate.pem"),
-            "PHISCAN_SHARES_ATTEMPTS": "3",
-            "PHISCAN_SHARES_RETRY_S": "0.05",
-        }
+        ca_file = str(folder / "certificate.pem")
+        server.signs_in("IMAP", USERNAME=USER, PASSWORD=PASSWORD, CA_FILE=ca_file)
         server.start()
         yield Dovecot(server, f"imap://127.0.0.1:{plain}")
 

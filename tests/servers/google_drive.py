@@ -4,15 +4,13 @@ It is written from the published contracts alone, apart from phiscan's client: t
 v3 (parameters and schemas), https://developers.google.com/workspace/drive/api/guides (handle-errors,
 fields-parameter, manage-downloads, about-changes, enable-shareddrives) and
 https://developers.google.com/identity/protocols/oauth2/service-account. Where they leave something open, the
-comment says so. Files are in ``google_drive_files.py``, errors and fields in ``google_drive_fields.py``.
+comment says so. Resources, errors and fields are in ``google_drive_resources.py``.
 """
 
 import json
-import re
-import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,9 +19,17 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from tests.servers.api_server import Answer, ApiServer, Request, json_answer, parts_of_jwt, ranged
-from tests.servers.google_drive_fields import Refused, error, invalid, shown
-from tests.servers.google_drive_files import Corpus, File
+from tests.servers.api_server import Answer, Request, json_answer, parts_of_jwt, ranged
+from tests.servers.cloud import CloudServer, Drive, Item, Listing, refuse
+from tests.servers.google_drive_resources import (
+    drive_of,
+    error,
+    file_of,
+    invalid,
+    permission,
+    permissions_of,
+    shown,
+)
 
 ACCOUNT = "scanner@project.iam.gserviceaccount.com"
 _GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -33,77 +39,61 @@ _USERS_SCOPE = "https://www.googleapis.com/auth/admin.directory.user.readonly"
 EXPORT_BYTES = 10 * 1024**2  # files.export: "limited to 10 MB"
 _TRUE = "true"
 # The highest pageSize, and how many rows a page has here at most: it may have fewer than were asked for.
-_SIZES = {"files": (1000, 1000), "changes": (1000, 1000), "permissions": (100, 2), "drives": (100, 2)}
+_SIZES = {"permissions": (100, 2), "drives": (100, 2)}
 _LEFT_OUT = {"q", "orderBy", "spaces", "restrictToMyDrive"}  # documented parameters
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
-    kind: str
-    rows: list[Any]
-    offset: int = 0
-    corpus: Corpus | None = None
-    until: int = 0
+class GoogleDrive(CloudServer):
+    """The token endpoint and the API on one port."""
 
-
-class GoogleDrive(ApiServer):
-    """The token endpoint and the API on one port.
-
-    ``key_file`` writes the JSON of a service account whose token_uri is this server.
-    """
+    api, changes_path, users_root = "/drive/v3", "changes", "gdrive://user"
+    public, shortcut = permission("anyone"), {"kind": "shortcut", "target": "elsewhere"}
 
     def __init__(self, folder: Path | None = None) -> None:
         super().__init__(folder)
         self.token_uri = f"{self.url}/token"
-        self.tokens: dict[str, dict[str, Any]] = {}  # token -> claims
         self.delegates = True  # whether the account may act for users (domain-wide delegation)
-        self.users: dict[str, Corpus] = {ACCOUNT: Corpus(ACCOUNT)}
-        self.drives: list[Corpus] = []
-        self.members: dict[str, set[str]] = {}  # of shared drives
+        self.users: dict[str, Drive] = {}  # with their My Drive
+        self.drives: dict[str, tuple[Drive, set[str]]] = {}  # shared drives with their members
         self._key = _account_key()
-        self._pages: dict[str, _Page] = {}
+        form = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        self._pem = self._key.private_bytes(serialization.Encoding.PEM, *form).decode()
+        self.secret = self._pem.splitlines()[3]
+        self.add_user(ACCOUNT)
 
     # What tests change.
 
-    def key_file(self, folder: Path) -> Path:
-        """Write the key of the service account, as the console gives it, and return its path."""
-        form = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        key = self._key.private_bytes(serialization.Encoding.PEM, *form).decode()
+    def environment(self, folder: Path) -> dict[str, str]:
+        """The key of the service account is as the console gives it; its token_uri is this server."""
         account = {"type": "service_account", "project_id": "project", "private_key_id": "1"}
-        account |= {"private_key": key, "client_email": ACCOUNT, "client_id": "1"}
+        account |= {"private_key": self._pem, "client_email": ACCOUNT, "client_id": "1"}
         path = folder / "account.json"
         path.write_text(json.dumps(account | {"token_uri": self.token_uri}))
         path.chmod(0o600)
-        return path
+        given = {"KEY_FILE": str(path), "ENDPOINT": self.url, "CA_FILE": self.ca_file}
+        return {f"PHISCAN_GDRIVE_{name}": value for name, value in given.items()}
 
-    def add_user(self, email: str) -> Corpus:
-        """Add a user and return the user's My Drive."""
-        self.users[email] = Corpus(email)
+    def add_user(self, email: str) -> Drive:
+        self.users[email] = Drive("My Drive", permission("user", email, "owner"))
         return self.users[email]
 
-    def add_drive(self, name: str, *members: str) -> Corpus:
+    def add_drive(self, name: str, *members: str) -> Drive:
         """Add a shared drive with members; the first is the organizer."""
-        drive = Corpus(members[0], name, is_shared=True)
-        self.drives.append(drive)
-        self.members[drive.id] = set(members)
+        drive = Drive(name, permission("user", members[0], "organizer"))
+        drive.id = drive.root.id  # "also the ID of the top level folder of this shared drive"
+        self.drives[drive.id] = drive, set(members)
         for member in members:
-            if member in self.users:
-                self.users[member].record(drive.id, "drive", drive)
+            self.users.setdefault(member, Drive("My Drive")).record(drive.id, drive)
         return drive
 
     def throttle(self, n: int, *, status: int = 403, reason: str = "", path: str = "") -> None:
-        """Refuse the next n requests to the API (guides/handle-errors: 403, 429, 503)."""
+        """guides/handle-errors: 403, 429, 503."""
         reason = reason or {503: "backendError"}.get(status, "rateLimitExceeded")
-        answer = error(status, reason, "Rate Limit Exceeded", domain="usageLimits")
-        self.fail_next(n, lambda: answer, path=path or "/drive/v3")
+        self.fail_next(n, lambda: error(status, reason, domain="usageLimits"), path=path or self.api)
 
-    def expire_tokens(self) -> None:
-        """Make all access tokens invalid."""
-        self.tokens.clear()
-
-    def expire_page_tokens(self) -> None:
-        """Make all page tokens invalid, also of changes ("If the token is rejected for any reason [...]")."""
-        self._pages.clear()
+    def expire_listings(self, code: str = "") -> None:  # noqa: ARG002 (there is one code)
+        """Tokens of changes too: "If the token is rejected for any reason [...]"."""
+        self.kept.clear()
 
     # What is answered.
 
@@ -116,15 +106,8 @@ class GoogleDrive(ApiServer):
         if unknown := _LEFT_OUT & set(request.query):
             message = f"this server does not know {unknown}"
             raise NotImplementedError(message)
-        path = request.path.removeprefix("/drive/v3")
-        email = claims.get("sub", ACCOUNT)
-        for pattern, method in _ROUTES:
-            if request.method == "GET" and (match := re.fullmatch(pattern, path)):
-                try:
-                    return method(self, request, email, *match.groups())
-                except Refused as refused:
-                    return refused.answer
-        return error(404, "notFound", "Not Found")
+        path = request.path.removeprefix(self.api)
+        return self.routed(request, path, claims.get("sub", ACCOUNT)) or error(404, "notFound")
 
     def _grant(self, request: Request) -> Answer:
         """Answer a token request with a JSON web token (identity/protocols/oauth2/service-account)."""
@@ -147,9 +130,7 @@ class GoogleDrive(ApiServer):
         for is_met, status, kind in checks:
             if not is_met:
                 return json_answer(status, {"error": kind, "error_description": kind})
-        token = secrets.token_urlsafe(24)
-        self.tokens[token] = claims
-        return json_answer(200, {"access_token": token, "expires_in": 3599, "token_type": "Bearer"})
+        return json_answer(200, self.grant(claims))
 
     def _list_users(self, request: Request, email: str) -> Answer:
         """Directory API, users.list: for administrators, with a scope of its own."""
@@ -163,23 +144,26 @@ class GoogleDrive(ApiServer):
         """files.list; neither the root of My Drive nor that of a shared drive is among the files."""
         corpora = request.query.get("corpora", "user")
         if corpora == "user":
-            found = [*self.users[email].files.values(), *self._shared_with(email)]
+            found = [*self.users[email].items.values(), *self._shared_with(email)]
         elif corpora == "drive" and request.query.get("includeItemsFromAllDrives") == _TRUE:
-            found = list(self._log(request, email).files.values())
+            found = list(self._log(request, email).items.values())
         else:
             invalid("corpora")
-        rows = [one for one in found if one.parent is not None]
-        return self._page(request, _Page("files", rows), lambda one: one.shown())
+        rows = [one for one in found if one.parent is not None and not one.is_deleted]
+        return self._page(request, "files", Listing("files", rows), self._shown_file)
 
-    def _shared_with(self, email: str) -> list[File]:
+    def _shared_with(self, email: str) -> list[Item]:
         others = [one for owner, one in self.users.items() if owner != email]
-        files = [file for one in others for file in one.files.values()]
+        files = [file for one in others for file in one.items.values()]
         return [one for one in files if any(who.get("emailAddress") == email for who in one.permissions)]
+
+    def _shown_file(self, item: Item) -> dict[str, Any]:
+        return file_of(item, next((name for name, one in self.users.items() if one is item.drive), ""))
 
     def _file(self, request: Request, email: str, file_id: str) -> Answer:
         file = self._find(request, email, file_id)
         if request.query.get("alt") != "media":
-            return shown(request, "file", file.shown())
+            return shown(request, "file", self._shown_file(file))
         if not {_SCOPE, f"{_SCOPE}.readonly"} & set(self.tokens[request.token]["scope"].split()):
             return error(403, "insufficientPermissions", "Insufficient Permission")
         if file.content is None:
@@ -188,10 +172,10 @@ class GoogleDrive(ApiServer):
 
     def _export(self, request: Request, email: str, file_id: str) -> Answer:
         """files.export; ranges are not documented for it, and are ignored."""
-        file = self._find(request, email, file_id, is_export=True)
-        data = file.exports.get(request.query.get("mimeType", ""))
-        if not file.exports:
+        exports = self._find(request, email, file_id, is_export=True).more.get("exports")
+        if not exports:
             return error(403, "fileNotExportable", "Export only supports Docs Editors files.")
+        data = exports.get(request.query.get("mimeType", ""))
         if data is None:
             invalid("convertTo", "badRequest")
         if len(data) > EXPORT_BYTES:
@@ -199,34 +183,29 @@ class GoogleDrive(ApiServer):
         return Answer(200, data, {"Content-Type": request.query["mimeType"]}, is_content=True)
 
     def _permissions(self, request: Request, email: str, file_id: str) -> Answer:
-        rows = self._find(request, email, file_id).effective_permissions()
-        return self._page(request, _Page("permissions", rows), lambda one: one)
+        rows = permissions_of(self._find(request, email, file_id))
+        return self._page(request, "permissions", Listing(file_id, rows), lambda one: one)
 
-    def _find(self, request: Request, email: str, file_id: str, *, is_export: bool = False) -> File:
+    def _find(self, request: Request, email: str, file_id: str, *, is_export: bool = False) -> Item:
         """Return a file; one of a shared drive only with supportsAllDrives (enable-shareddrives)."""
-        corpora = [self.users[email], *(one for one in self.drives if email in self.members[one.id])]
-        key = self.users[email].id if file_id == "root" else file_id
-        found = next((one.files[key] for one in corpora if key in one.files), None)
-        found = found or next((one for one in self._shared_with(email) if one.id == key), None)
-        is_supported = request.query.get("supportsAllDrives") == _TRUE or is_export
-        if found is None or (found.corpus.is_shared and not is_supported):
-            raise Refused(error(404, "notFound", f"File not found: {file_id}."))
-        return found
-
-    def _find_drive(self, drive_id: str, email: str) -> Corpus:
-        for one in self.drives:
-            if one.id == drive_id and email in self.members[drive_id]:
-                return one
-        raise Refused(error(404, "notFound", f"Shared drive not found: {drive_id}"))
+        is_supported = is_export or request.query.get("supportsAllDrives") == _TRUE
+        shared = [one for one, members in self.drives.values() if email in members and is_supported]
+        found = [one.find(file_id) for one in (self.users[email], *shared)]
+        found += [one for one in self._shared_with(email) if one.id == file_id]
+        return next(filter(None, found), None) or refuse(error(404, "notFound"))
 
     def _list_drives(self, request: Request, email: str) -> Answer:
-        rows = [one for one in self.drives if email in self.members[one.id]]
-        return self._page(request, _Page("drives", rows), lambda one: one.shown())
+        rows = [one for one, members in self.drives.values() if email in members]
+        return self._page(request, "drives", Listing("drives", rows), drive_of)
 
     def _drive(self, request: Request, email: str, drive_id: str) -> Answer:
-        return shown(request, "drive", self._find_drive(drive_id, email).shown())
+        return shown(request, "drive", drive_of(self._find_drive(drive_id, email)))
 
-    def _log(self, request: Request, email: str) -> Corpus:
+    def _find_drive(self, drive_id: str, email: str) -> Drive:
+        drive, members = self.drives.get(drive_id, (None, ()))
+        return drive if drive and email in members else refuse(error(404, "notFound"))
+
+    def _log(self, request: Request, email: str) -> Drive:
         drive_id = request.query.get("driveId")
         if drive_id is None:
             return self.users[email]
@@ -235,8 +214,8 @@ class GoogleDrive(ApiServer):
         return self._find_drive(drive_id, email)
 
     def _start(self, request: Request, email: str) -> Answer:
-        corpus = self._log(request, email)
-        token = self._keep(_Page("state", [], 0, corpus, corpus.sequence))
+        drive = self._log(request, email)
+        token = self.keep(Listing(drive, None, until=drive.position))
         return shown(request, "startPageToken", {"kind": "drive#startPageToken", "startPageToken": token})
 
     def _changes(self, request: Request, email: str) -> Answer:
@@ -244,61 +223,50 @@ class GoogleDrive(ApiServer):
 
         The log of a user has changes of shared drives themselves, not of what is in them.
         """
-        corpus = self._log(request, email)
-        known = self._pages.get(request.query.get("pageToken", ""))
-        if known is None or known.corpus is not corpus:
-            invalid("pageToken")
-        if known.kind == "state":
-            rows = [(key, *entry) for key, entry in list(corpus.log.items()) if entry[0] > known.until]
-            known = _Page("changes", rows, 0, corpus, corpus.sequence)
-        return self._page(request, known, self._shown_change)
+        drive = self._log(request, email)
+        known = self.listing(request.query.get("pageToken", ""), drive) or invalid("pageToken")
+        if known.rows is None:
+            known = replace(known, rows=drive.since(known.until), until=drive.position)
+        return self._page(request, "changes", known, self._shown_change)
 
-    @staticmethod
-    def _shown_change(row: tuple[str, int, str, File | Corpus | None]) -> dict[str, Any]:
-        key, _, kind, state = row
-        change = {"kind": "drive#change", "type": kind, "changeType": kind, "removed": state is None}
-        change["fileId" if kind == "file" else "driveId"] = key
-        return change if state is None else change | {kind: state.shown()}
+    def _shown_change(self, state: Item | Drive) -> dict[str, Any]:
+        kind = "file" if isinstance(state, Item) else "drive"
+        change = {"kind": "drive#change", "type": kind, "changeType": kind, f"{kind}Id": state.id}
+        if isinstance(state, Item) and state.is_deleted:
+            return change | {"removed": True}
+        now = self._shown_file(state) if isinstance(state, Item) else drive_of(state)
+        return change | {"removed": False, kind: now}
 
-    def _page(self, request: Request, page: _Page, show: Callable[[Any], dict[str, Any]]) -> Answer:
+    def _page(
+        self, request: Request, kind: str, page: Listing, show: Callable[[Any], dict[str, Any]]
+    ) -> Answer:
         token = request.query.get("pageToken", "")
-        if token and page.corpus is None:
-            known = self._pages.get(token)
-            if known is None or known.kind != page.kind:
-                invalid("pageToken")
-            page = known
-        highest, most = _SIZES[page.kind]
+        if token and kind != "changes":
+            page = self.listing(token, page.about) or invalid("pageToken")
+        highest, most = _SIZES.get(kind, (1000, self.page_size))
         asked = request.query.get("pageSize", "100")
         if not asked.isdecimal() or not 0 < int(asked) <= highest:
             invalid("pageSize")
-        end = page.offset + min(int(asked), most)
-        schema = f"{page.kind[:-1]}List"
-        listed: dict[str, Any] = {"kind": f"drive#{schema}"}
-        listed[page.kind] = [show(one) for one in page.rows[page.offset : end]]
-        if end < len(page.rows):
-            following = _Page(page.kind, page.rows, end, page.corpus, page.until)
-            listed["nextPageToken"] = self._keep(following)
-        elif page.corpus is not None:
-            listed["newStartPageToken"] = self._keep(_Page("state", [], 0, page.corpus, page.until))
+        rows, token = self.cut(page, min(int(asked), most))
+        schema = f"{kind[:-1]}List"
+        listed: dict[str, Any] = {"kind": f"drive#{schema}", kind: [show(one) for one in rows]}
+        if token:
+            listed["nextPageToken"] = token
+        elif kind == "changes":
+            listed["newStartPageToken"] = self.keep(replace(page, rows=None, offset=0))
         return shown(request, schema, listed)
 
-    def _keep(self, page: _Page) -> str:
-        token = secrets.token_urlsafe(24)
-        self._pages[token] = page
-        return token
-
-
-_ROUTES: list[tuple[str, Callable[..., Answer]]] = [
-    ("/files", GoogleDrive._list_files),
-    ("/files/([^/]+)", GoogleDrive._file),
-    ("/files/([^/]+)/export", GoogleDrive._export),
-    ("/files/([^/]+)/permissions", GoogleDrive._permissions),
-    ("/changes/startPageToken", GoogleDrive._start),
-    ("/changes", GoogleDrive._changes),
-    ("/drives", GoogleDrive._list_drives),
-    ("/admin/directory/v1/users", GoogleDrive._list_users),
-    ("/drives/([^/]+)", GoogleDrive._drive),
-]
+    routes = (
+        ("/files", _list_files),
+        ("/files/([^/]+)", _file),
+        ("/files/([^/]+)/export", _export),
+        ("/files/([^/]+)/permissions", _permissions),
+        ("/changes/startPageToken", _start),
+        ("/changes", _changes),
+        ("/drives", _list_drives),
+        ("/admin/directory/v1/users", _list_users),
+        ("/drives/([^/]+)", _drive),
+    )
 
 
 @cache  # making one takes time

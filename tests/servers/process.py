@@ -1,6 +1,7 @@
 """A server program of the tests: a private folder, a port on loopback, killed with everything it started."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -9,6 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
+
+import pytest
 
 from tests.leftovers import cleared_up
 from tests.waiting import wait_until
@@ -34,6 +38,28 @@ class Server:
     def group_file(self) -> Path:
         """Where the number of the server's process group is written while it runs."""
         return self.folder / "group"
+
+    def signs_in(self, scheme: str, **values: str) -> None:
+        """Set the variables that sign in, and little patience."""
+        self.environment = {f"PHISCAN_{scheme}_{name}": value for name, value in values.items()}
+        self.environment |= {"PHISCAN_SHARES_ATTEMPTS": "3", "PHISCAN_SHARES_RETRY_S": "0.05"}
+
+    def write(self, name: str, text: str = "x") -> Path:
+        """Write a file of the share, and the folders above."""
+        path = self.share / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def ready(self, patch: pytest.MonkeyPatch) -> Self:
+        """Return the server, running, with an empty share, and set the environment that signs in."""
+        for entry in self.share.iterdir():
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        if self.process is None:
+            self.start()
+        for name, value in self.environment.items():
+            patch.setenv(name, value)
+        return self
 
     def start(self) -> None:
         with (self.folder / "log").open("ab") as log:

@@ -51,13 +51,7 @@ def running_sshd() -> Iterator[Server]:
         unshare = [programs["unshare"], "--mount", "--pid", "--fork", "--kill-child"]
         server.command = [*unshare, "sh", "-c", _START, str(server.folder), programs["sshd"]]
         server.url = f"sftp://127.0.0.1:{server.port}{server.share}"
-        server.environment = {
-            "PHISCAN_SFTP_USERNAME": USER,
-            "PHISCAN_SFTP_PASSWORD": PASSWORD,
-            "PHISCAN_SFTP_HOST_KEY": key,
-            "PHISCAN_SHARES_ATTEMPTS": "3",
-            "PHISCAN_SHARES_RETRY_S": "0.05",
-        }
+        server.signs_in("SFTP", USERNAME=USER, PASSWORD=PASSWORD, HOST_KEY=key)
         server.start()
         yield server
 

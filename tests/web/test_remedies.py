@@ -5,8 +5,6 @@ import email.policy
 import io
 import re
 import socket
-import socketserver
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -26,8 +24,8 @@ from phiscan.review.store import Store
 from phiscan.web.routes import remedies
 from phiscan.web.routes.trend import burn_down, departments, read_departments, seconds_per_item, trend_rows
 from tests.cli.program import invoke
-from tests.monitoring.test_notices import _MailServer
 from tests.review.results import NOW, later, readable, referred, scan, url_of
+from tests.servers.receivers import MailServer, mail_table, serving
 from tests.web.clock import Clock
 from tests.web.conftest import OWN, PASSWORD, Visit
 
@@ -223,19 +221,14 @@ def test_a_folder_gets_an_owner_who_sees_its_files(
 
 
 @pytest.fixture
-def mail_table() -> Iterator[dict[str, object]]:
+def mail_server() -> Iterator[dict[str, object]]:
     """Serve a mail server, and return the table [notify] that names it."""
-    _MailServer.got.clear()
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _MailServer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        port = server.server_address[1]
-        sender = "privacy@hospital.example"
-        yield {"mail_from": sender, "smtp_host": "127.0.0.1", "smtp_port": port, "smtp_tls": "none"}
-        server.shutdown()
+    with serving(MailServer) as port:
+        yield mail_table(port)
 
 
 def test_an_owner_gets_a_number_and_a_link_and_is_reminded(
-    app: FastAPI, browser: Visit, store: Store, mail_table: dict[str, object], tmp_path: Path
+    app: FastAPI, browser: Visit, store: Store, mail_server: dict[str, object], tmp_path: Path
 ) -> None:
     scan(store, [readable(name) for name in NAMES[:3]], root=b"/wide", minutes=2)
     for name in NAMES[:3]:
@@ -243,7 +236,7 @@ def test_an_owner_gets_a_number_and_a_link_and_is_reminded(
     client = browser("reviewer").client
     to = {"owner": "jroe", "to": "joe@ward.hospital.example"}
     assert "no mail server" in client.post("/owners/mail", data=to, headers=OWN).text
-    app.state.desk = replace(app.state.desk, config=config_of({"notify": mail_table}))
+    app.state.desk = replace(app.state.desk, config=config_of({"notify": mail_server}))
     assert client.post("/owners/mail", data=to, headers=OWN).headers["location"] == "/owners?said=mailed"
     for address in ("ann@elsewhere.example", "ann@x@hospital.example", "a@b.hospital.example\r\nBcc: e@x"):
         assert client.post("/owners/mail", data={**to, "to": address}, headers=OWN).status_code == 400, (
@@ -254,14 +247,14 @@ def test_an_owner_gets_a_number_and_a_link_and_is_reminded(
     desk = {"desk": {"public_url": "https://desk.example"}}
     with socket.socket() as free:  # nobody listens there
         free.bind(("127.0.0.1", 0))
-        silent = config_of({**desk, "notify": {**mail_table, "smtp_port": free.getsockname()[1]}})
+        silent = config_of({**desk, "notify": {**mail_server, "smtp_port": free.getsockname()[1]}})
         assert remedies.remind(store, silent, **soon) == (0, 1)
-    assert remedies.remind(store, config_of({**desk, "notify": mail_table}), **soon) == (1, 0)
-    assert remedies.remind(store, config_of({**desk, "notify": mail_table}), **soon) == (0, 0)
-    _MailServer.got.pop()
+    assert remedies.remind(store, config_of({**desk, "notify": mail_server}), **soon) == (1, 0)
+    assert remedies.remind(store, config_of({**desk, "notify": mail_server}), **soon) == (0, 0)
+    MailServer.got.pop()
     assert "joe@ward.hospital.example" in client.get("/owners").text
     config = tmp_path / "phiscan.toml"
-    lines = [f"{name} = {value!r}" for name, value in mail_table.items()]
+    lines = [f"{name} = {value!r}" for name, value in mail_server.items()]
     text = f"database = '{url_of(tmp_path / 'phiscan.db')}'\n[notify]\n" + "\n".join(lines) + "\n"
     config.write_text(text)
 
@@ -273,7 +266,7 @@ def test_an_owner_gets_a_number_and_a_link_and_is_reminded(
     config.write_text(text + "[desk]\npublic_url = 'https://desk.example'\n")
     assert remind() == "1 sent, 0 not sent"  # the first was long ago, by the clock of the tests
     assert remind() == "0 sent, 0 not sent"  # and none again today
-    for raw, link in zip(_MailServer.got, ("/mine", "https://desk.example/mine"), strict=True):
+    for raw, link in zip(MailServer.got, ("/mine", "https://desk.example/mine"), strict=True):
         message = email.message_from_string(raw, policy=email.policy.default)
         assert message["To"] == "joe@ward.hospital.example"
         body = message.get_content()
