@@ -23,9 +23,9 @@ from urllib.parse import quote
 from phiscan.config import SharesTable
 from phiscan.crawl.credentials import Credentials, read_private
 from phiscan.crawl.http_client import HttpClient, Unsigned
-from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, nanoseconds_of, pages_of, path_name
+from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, pages_of, path_name
 from phiscan.crawl.remote import RangeFile
-from phiscan.crawl.share import OpenFile, identity_number
+from phiscan.crawl.share import OpenFile, identity_number, nanoseconds_of
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.errors import InputError, PhiscanError
 from phiscan.model import FailReason, SourceFile
@@ -273,7 +273,7 @@ def _item_of(entry: Mapping[str, Any] | None) -> Item | None:
         name=path_name(entry.get("name", "")),
         kind={f"{_NATIVE}folder": Kind.FOLDER, f"{_NATIVE}shortcut": Kind.LINK}.get(kind, Kind.FILE),
         size=size,
-        mtime_ns=nanoseconds_of(moment) or 0,
+        mtime_ns=nanoseconds_of(moment),
         identity=identity_number(entry["id"], mark or entry.get("version") or ""),
         born=entry.get("createdTime") or "",
     )

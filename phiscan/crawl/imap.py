@@ -24,7 +24,7 @@ from phiscan.config import SharesTable
 from phiscan.crawl.http_client import tls_context
 from phiscan.crawl.location import LOOPBACK, escaped
 from phiscan.crawl.remote import FolderShare, RangeFile
-from phiscan.crawl.share import OpenFile, identity_number
+from phiscan.crawl.share import OpenFile, identity_number, nanoseconds_of
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.crawl.walk import Entry
 from phiscan.errors import InputError, PhiscanError
@@ -164,9 +164,8 @@ class ImapShare(FolderShare):
                 numbers = range(first, min(first + PAGE, n_messages + 1))
                 for row in client.fetch(numbers, ["UID", "RFC822.SIZE", "INTERNALDATE"]).values():
                     if b"UID" in row and b"RFC822.SIZE" in row:
-                        uid, moment = row[b"UID"], row.get(b"INTERNALDATE")
+                        uid, time_ns = row[b"UID"], nanoseconds_of(row.get(b"INTERNALDATE"))
                         inode = identity_number(self._connection.validity, str(uid))
-                        time_ns = int(moment.timestamp()) * 10**9 if moment else 0
                         path, size = base + b"%d.eml" % uid, row[b"RFC822.SIZE"]
                         source = SourceFile(self.root, path, size, time_ns, time_ns, inode, 0)
                         yield Entry(source, is_folder=False)

@@ -14,7 +14,6 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from enum import IntEnum
 from functools import partial
 from itertools import chain
@@ -296,18 +295,6 @@ class ListedShare(ServerShare):
 def _inside(feed: str, folder: Item) -> Place:
     """Return the place of the entries of a folder."""
     return ((feed, folder.id), (folder.feed, "")) if folder.feed else ((feed, folder.id),)
-
-
-def nanoseconds_of(moment: str | None) -> int | None:
-    """Return nanoseconds since 1970 of a time in ISO 8601; None without one.
-
-    >>> nanoseconds_of("1970-01-01T00:00:01Z"), nanoseconds_of(None)
-    (1000000000, None)
-    """
-    try:
-        return round(datetime.fromisoformat(moment).timestamp() * 1e6) * 1000 if moment else None
-    except ValueError:
-        return None
 
 
 def pages_of(

@@ -39,6 +39,7 @@ T = TypeVar("T")
 Action = Callable[[asyncssh.SFTPClient], Awaitable[T]]
 
 _KNOWN_HOSTS = (Path("~/.ssh/known_hosts"), Path("/etc/ssh/ssh_known_hosts"))
+MOST_ENTRIES = 5_000_000  # of a folder: a server could list without end
 _NO_ENTRIES = frozenset({b".", b".."})
 _RANGE_BYTES = 512 * 1024  # of a file; the library requests it in parts as large as the server allows
 _REFUSED = (
@@ -90,6 +91,8 @@ class SftpShare(FolderShare):
             async for one in client.scandir(posixpath.join(self._folder, folder)):
                 self._hear()
                 found.append((cast("bytes", one.filename), cast("bytes", one.longname), one.attrs))
+                if len(found) > MOST_ENTRIES:
+                    raise RefusedError(FailReason.TOO_LARGE, f"over {MOST_ENTRIES} entries in one folder")
             return found
 
         base, entries = folder + b"/" if folder else b"", self._run(listed)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from datetime import datetime
+from typing import Any, Protocol
 
 from blake3 import blake3
 
@@ -111,3 +112,20 @@ def unlisted(root: bytes, path: bytes, reason: FailReason, detail: str) -> Crawl
 def identity_number(*marks: str) -> int:
     """Return a number from the content marks of a store (ETag, generation), used as the inode."""
     return int.from_bytes(blake3("\0".join(marks).encode()).digest(8), "big") >> 1
+
+
+def nanoseconds_of(moment: Any) -> int:
+    """Return nanoseconds since 1970 of a time as a date, in ISO 8601 or in seconds; 0 for other values.
+
+    >>> nanoseconds_of("2026-01-01T00:00:00Z"), nanoseconds_of(1.5), nanoseconds_of("yesterday")
+    (1767225600000000000, 1500000000, 0)
+    """
+    try:
+        if isinstance(moment, str):
+            moment = datetime.fromisoformat(moment)
+        if isinstance(moment, datetime):
+            moment = moment.timestamp()
+    except (ValueError, OverflowError):
+        return 0
+    # Some stores return the same time as a number or as a date; both have at least microseconds.
+    return round(moment * 1_000_000) * 1_000 if isinstance(moment, int | float) else 0

@@ -39,12 +39,11 @@ class _Folder:
         self.entries = iter(entries)
         self.waiting = deque(entry.source.path for entry in entries if entry.is_folder)
         self.listed: dict[bytes, Future[list[Entry]]] = {}
-        self.state = hash(
-            tuple(
-                (one.path.rpartition(b"/")[2], one.size, one.mtime_ns, one.inode)
-                for one in (entry.source for entry in entries)
+        self.state = 0  # of its entries
+        for one in (entry.source for entry in entries):
+            self.state = hash(
+                (self.state, one.path[len(path) :].strip(b"/"), one.size, one.mtime_ns, one.inode)
             )
-        )
 
 
 def walk(root: bytes, list_folder: ListFolder, ignore: IgnoreRules) -> Iterator[Crawled]:

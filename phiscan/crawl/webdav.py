@@ -33,7 +33,7 @@ _SPACES = 'xmlns="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextc
 _STATE = "<resourcetype/><getcontentlength/><getlastmodified/><getetag/>"
 _ACCESS = "<owner/><acl/><oc:owner-id/><oc:share-types/><nc:sharees/>"
 _MULTI_STATUS = 207
-_MOST_BYTES = 1024**3  # of a listing
+_MOST_BYTES = 1024**3  # of a listing, or of a file that is read whole
 _UNKNOWN_SIZE = 1  # of a file whose listing has no length; when it is read, the answer has it
 _NUMBER = re.compile(r"[0-9]{1,18}")  # of bytes; more digits are no size
 _N_DATES = 65_536
@@ -122,7 +122,7 @@ class WebDavShare(FolderShare):
         n_bytes = _number(ranged.rpartition("/")[2] or answer.headers.get("Content-Length", ""), -1)
         if n_bytes < 0 and len(content) >= RANGE_BYTES:
             raise RefusedError(FailReason.IO_ERROR, "the server gives neither length nor parts of the file")
-        if not ranged and start + len(content) < n_bytes:
+        if not ranged and start + len(content) < n_bytes <= _MOST_BYTES:
             whole = self._client.request("GET", self._url(path), headers=headers, most_bytes=n_bytes)
             content = whole.content[start:]
         return content, max(n_bytes, start + len(content))

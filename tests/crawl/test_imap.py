@@ -4,17 +4,15 @@ import os
 import re
 import shutil
 import socket
-import socketserver
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import imapclient
 import pytest
 
-from phiscan.config import Config, SharesTable
+from phiscan.config import Config
 from phiscan.crawl import Crawled, check_roots, imap, is_same_file
 from phiscan.crawl.imap import ImapShare
 from phiscan.crawl.settings import load_settings
@@ -219,50 +217,26 @@ def test_a_message_of_no_folder_has_changed(dovecot: Dovecot) -> None:
     assert reason_of(gone) is FailReason.CHANGED
 
 
-@contextmanager
-def _answering(fetch: bytes) -> Iterator[ImapShare]:
-    """Give the share of a server of one message that answers FETCH with the same bytes each time."""
-    said = {
-        b"LIST": b'* LIST () "/" INBOX',
-        b"EXAMINE": b"* 1 EXISTS\r\n* OK [UIDVALIDITY 5]",
-        b"FETCH": fetch,
-    }
+def test_reads_no_more_than_twice_what_was_requested(
+    dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a server that returns whole messages; it costs the message, and the server is not gone."""
+    really_fetch = imapclient.IMAPClient.fetch
 
-    class Handler(socketserver.StreamRequestHandler):
-        def handle(self) -> None:
-            self.wfile.write(b"* OK [CAPABILITY IMAP4rev1]\r\n")
-            for line in self.rfile:
-                tag, command, *_ = line.replace(b"UID ", b"").split()
-                self.wfile.write(
-                    b"%s\r\n%s OK done\r\n" % (said.get(command, b"* CAPABILITY IMAP4rev1"), tag)
-                )
+    def fetch_whole(self: Any, numbers: Any, data: list[str]) -> Any:
+        return really_fetch(self, numbers, [one.partition("<")[0] for one in data])
 
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        share = ImapShare(f"imap://127.0.0.1:{server.server_address[1]}".encode(), SharesTable(attempts=1))
-        try:
-            yield share
-        finally:
-            share.close()
-            server.shutdown()
-            thread.join()
-
-
-@pytest.mark.usefixtures("dovecot")
-def test_no_more_is_read_than_was_requested() -> None:
-    """It costs the folder: the server is not gone."""
-    with _answering(b"* 1 FETCH (BODY[] {%d}\r\n" % 10**10) as share:
-        share.list_folder(b"")
-        with pytest.raises(UnansweredError) as caught:
-            share.list_folder(b"INBOX")
-    assert not caught.value.is_gone
-
-
-@pytest.mark.usefixtures("dovecot")
-def test_reads_from_a_server_that_returns_whole_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imap, "RANGE_BYTES", 4)
-    with _answering(b'* 1 FETCH (UID 7 RFC822.SIZE 10 BODY[] "0123456789")') as share:
-        share.list_folder(b"")
-        (entry,) = share.list_folder(b"INBOX")
-        assert fetched(share, entry.source) == b"0123456789"
+    monkeypatch.setattr(imapclient.IMAPClient, "fetch", fetch_whole)
+    dovecot.add("", "1.a", MAIL)
+    dovecot.own()
+    (crawled,) = found_at(dovecot.server.url)
+    for n_bytes in (len(MAIL) - 10, 10):
+        monkeypatch.setattr(imap, "RANGE_BYTES", n_bytes)
+        share = _share(dovecot.server.url)
+        if n_bytes > 10:
+            assert fetched(share, crawled.source) == MAIL
+        else:
+            with pytest.raises(UnansweredError) as caught, share.open(crawled.source) as opened:
+                opened.read(1)
+            assert not caught.value.is_gone
+        share.close()

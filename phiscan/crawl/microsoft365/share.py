@@ -16,11 +16,11 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from phiscan.config import SharesTable
-from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, nanoseconds_of, pages_of, path_name
+from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, pages_of, path_name
 from phiscan.crawl.location import unescaped
 from phiscan.crawl.microsoft365.graph import Graph, access_of, name_of
 from phiscan.crawl.remote import RangeFile
-from phiscan.crawl.share import OpenFile, identity_number
+from phiscan.crawl.share import OpenFile, identity_number, nanoseconds_of
 from phiscan.crawl.share_errors import RefusedError
 from phiscan.errors import InputError
 from phiscan.model import FailReason, SourceFile
@@ -195,7 +195,8 @@ def _drive_item_of(entry: dict[str, Any]) -> Item | None:
         return None
     parent = (entry.get("parentReference") or {}).get("id")
     kind = next((kind for facet, kind in _FACETS.items() if entry.get(facet) is not None), None)
-    moment, identity = nanoseconds_of(entry.get("lastModifiedDateTime")), _identity(entry, entry.get("eTag"))
+    moment = nanoseconds_of(entry.get("lastModifiedDateTime")) or None
+    identity = _identity(entry, entry.get("eTag"))
     return Item(entry["id"], parent, _name(entry.get("name")), kind, entry.get("size"), moment, identity)
 
 
@@ -210,7 +211,7 @@ def _message_of(entry: dict[str, Any]) -> Item:
     received = entry.get("receivedDateTime")
     name = _name(received and f"{received}.eml".replace(":", "."))
     mark = entry.get("changeKey") or str(entry.get("@odata.etag") or "").removeprefix("W/").strip('"')
-    moment = nanoseconds_of(entry.get("lastModifiedDateTime"))
+    moment = nanoseconds_of(entry.get("lastModifiedDateTime")) or None
     return Item(entry["id"], "", name, Kind.FILE, _MESSAGE_BYTES, moment, _identity(entry, mark))
 
 

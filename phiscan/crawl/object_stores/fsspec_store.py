@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from typing import Any
 
 from phiscan.config import SharesTable
 from phiscan.crawl.remote import FolderShare, RangeFile
-from phiscan.crawl.share import OpenFile, identity_number
+from phiscan.crawl.share import OpenFile, identity_number, nanoseconds_of
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.crawl.walk import Entry
 from phiscan.errors import InputError, PhiscanError
@@ -88,29 +87,12 @@ def _filesystem(scheme: str) -> Any:
 
 def _source(root: bytes, path: bytes, info: Mapping[str, Any]) -> SourceFile:
     attributes = {str(name).lower(): value for name, value in info.items()}
-    moment = next((_nanoseconds(attributes[name]) for name in _TIMES if attributes.get(name)), 0)
+    moment = next((nanoseconds_of(attributes[name]) for name in _TIMES if attributes.get(name)), 0)
     # Without any mark, a replaced object is recognised by its modification time.
     marks = [str(attributes[name]) for name in _MARKS if attributes.get(name)] or [str(moment)]
     return SourceFile(
         root, path, int(attributes.get("size") or 0), moment, moment, identity_number(*marks), 0
     )
-
-
-def _nanoseconds(moment: Any) -> int:
-    """Return nanoseconds since 1970 of a time in any of the libraries' formats; 0 for other values.
-
-    >>> _nanoseconds("2026-01-01T00:00:00Z"), _nanoseconds(1.5), _nanoseconds("yesterday")
-    (1767225600000000000, 1500000000, 0)
-    """
-    if isinstance(moment, str):
-        try:
-            moment = datetime.fromisoformat(moment)
-        except ValueError:
-            return 0
-    if isinstance(moment, datetime):
-        moment = moment.timestamp()
-    # Some stores return the same time as a number or as a date; both have at least microseconds.
-    return round(moment * 1_000_000) * 1_000 if isinstance(moment, int | float) else 0
 
 
 def _translated(error: Exception) -> PhiscanError:
