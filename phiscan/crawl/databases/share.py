@@ -124,6 +124,20 @@ class DatabaseShare(FolderShare):
         if self._dialect is MARIADB:
             raw._read_timeout = 11 * self._wait_s  # noqa: SLF001 (longer than a statement may take)
         cursor = raw.cursor()
+        if self._dialect is POSTGRESQL and raw.info.parameter_status("server_encoding") == "SQL_ASCII":
+            from psycopg.adapt import Loader  # noqa: PLC0415 (an optional part)
+
+            class Undeclared(Loader):
+                """Text of a database that does not say its encoding, as of a file that does not."""
+
+                def load(self, data: Any) -> str:
+                    try:
+                        return bytes(data).decode()
+                    except UnicodeDecodeError:
+                        return bytes(data).decode("cp1252", "replace")
+
+            raw.adapters.register_loader("text", Undeclared)
+            cursor.execute("SET client_encoding = 'LATIN1'")  # in which all bytes are valid
         for statement in self._dialect.session:
             cursor.execute(statement.format(seconds=self._wait_s, longest=10 * self._wait_s))
         cursor.close()
