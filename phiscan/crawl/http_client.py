@@ -183,6 +183,9 @@ class HttpClient:
                     if answer.next_request is None:
                         return self._read(answer, most_bytes)
                     target = str(answer.next_request.url)
+                if url.startswith("https:") and not target.startswith("https:"):
+                    # Also not to a program of this machine, which answers to nobody else.
+                    raise RefusedError(FailReason.IO_ERROR, "redirected to where nothing is encrypted")  # noqa: TRY301 (as any other)
                 how = {name: value for name, value in how.items() if name != "params"}
                 if urlsplit(target)[:2] != urlsplit(url)[:2]:
                     token, how = {}, {}  # a body may have a secret as well

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -23,8 +24,8 @@ SECRET = "canary-token-7261"
 class Service(ApiServer):
     """Answers each request by a function of its path; its second port is another origin."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, folder: Path | None = None) -> None:
+        super().__init__(folder)
         self.by_path: Callable[[str], Answer] = lambda _: Answer(200)
         self.of_other: Callable[[str], Answer] = lambda _: Answer(200, b"content")
 
@@ -71,6 +72,15 @@ def test_no_other_server_gets_the_token(server: Service) -> None:
     server.by_path = lambda _: Answer(302, b"", {"Location": "/again"})
     with pytest.raises(RefusedError, match="redirected too often"):
         _client().request("GET", f"{server.url}/first")
+
+
+def test_a_server_leads_to_no_program_of_this_machine(server: Service, tmp_path: Path) -> None:
+    with Service(tmp_path).running() as other:
+        other.by_path = lambda _: Answer(302, b"", {"Location": server.url})
+        client = HttpClient(SharesTable(), Token(), ca_file=other.ca_file, extra="webdav")
+        with pytest.raises(RefusedError, match="nothing is encrypted"):
+            client.request("GET", other.url)
+    assert not server.requests
 
 
 @pytest.mark.parametrize(
