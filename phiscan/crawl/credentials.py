@@ -71,8 +71,6 @@ def _from_file(root: bytes, name: str) -> Credentials | None:
     except tomllib.TOMLDecodeError:  # its message quotes the line, and with it a password
         raise ConfigError(name, "credentials_file: not valid TOML") from None
     known = {item.name for item in fields(Credentials)}
-    best: Credentials | None = None
-    longest = -1
     for prefix, table in tables.items():
         if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
             raise ConfigError(name, f'{prefix}: expected a table ["URL"] of texts')
@@ -81,10 +79,8 @@ def _from_file(root: bytes, name: str) -> Credentials | None:
             raise ConfigError(
                 name, f"{prefix}: {unknown[0]}: unknown field; expected one of {', '.join(sorted(known))}"
             )
-        start = prefix.rstrip("/").encode()
-        if (root + b"/").startswith(start + b"/") and len(start) > longest:
-            best, longest = Credentials(**table), len(start)
-    return best
+    found = {prefix.rstrip("/"): table for prefix, table in tables.items()}
+    return next((Credentials(**found[one]) for one in _prefixes(root) if one in found), None)
 
 
 def _from_keyring(root: bytes) -> Credentials | None:
@@ -95,7 +91,7 @@ def _from_keyring(root: bytes) -> Credentials | None:
         message = "shares.keyring: needs the package keyring; expected phiscan installed with [keyring]"
         raise ConfigError(message) from None
     try:
-        for prefix in _prefixes(root.decode("utf-8", "surrogateescape")):
+        for prefix in _prefixes(root):
             if (entry := keyring.get_credential(f"phiscan {prefix}", None)) is not None:
                 return Credentials(entry.username or "", entry.password or "")
     except KeyringError as error:
@@ -104,16 +100,17 @@ def _from_keyring(root: bytes) -> Credentials | None:
     return None
 
 
-def _prefixes(root: str) -> Iterator[str]:
+def _prefixes(root: bytes) -> Iterator[str]:
     """Yield a root and what contains it, up to its server.
 
-    >>> list(_prefixes("sftp://files:22/a/b"))
+    >>> list(_prefixes(b"sftp://files:22/a/b"))
     ['sftp://files:22/a/b', 'sftp://files:22/a', 'sftp://files:22']
     """
-    yield root
-    while "/" in root.partition("://")[2]:
-        root = root.rpartition("/")[0]
-        yield root
+    text = root.decode("utf-8", "surrogateescape")
+    yield text
+    while "/" in text.partition("://")[2]:
+        text = text.rpartition("/")[0]
+        yield text
 
 
 def read_private(name: str, what: str, *, any_mode: bool = False) -> str:

@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from phiscan.config import SharesTable
 from phiscan.crawl.credentials import Credentials, read_private
-from phiscan.crawl.http_client import HttpClient, Unsigned
+from phiscan.crawl.http_client import HttpClient
 from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, pages_of, path_name
 from phiscan.crawl.remote import RangeFile
 from phiscan.crawl.share import OpenFile, identity_number, nanoseconds_of
@@ -190,7 +190,7 @@ class _SignIn:
             ) from None
         if not credentials.key_file:
             raise RefusedError(FailReason.NO_PERMISSION, "no key_file of a service account is set")
-        self._client = HttpClient(settings, Unsigned(), ca_file=credentials.ca_file, extra=_EXTRA)
+        self._client = HttpClient(settings, None, ca_file=credentials.ca_file, extra=_EXTRA)
         self._lock = threading.Lock()
         try:
             key = json.loads(read_private(credentials.key_file, "key_file"))
@@ -236,9 +236,9 @@ def _pages_of(get: Callable[[str], dict[str, Any]], url: str, token: str = "") -
     """Yield the pages of a listing from a token on."""
 
     def link(token: str) -> str:
-        return f"{url}&pageToken={quote(token, safe='')}" if token else ""
+        return f"{url}&pageToken={quote(token, safe='')}"
 
-    return pages_of(get, link(token) or url, lambda page: link(page.get("nextPageToken", "")))
+    return pages_of(get, link(token) if token else url, "nextPageToken", link)
 
 
 def _access(client: HttpClient, place: str, own_domain: str) -> tuple[str, tuple[str, ...]]:

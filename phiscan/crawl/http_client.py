@@ -36,9 +36,7 @@ _REFUSED = {
     416: (FailReason.CHANGED, "replaced before it was read"),
     423: (FailReason.IO_ERROR, "locked by a program that prevents reading"),
 }
-_UNSENT = frozenset(
-    {"InvalidURL", "LocalProtocolError", "UnicodeEncodeError"}
-)  # requests that cannot be made
+_UNSENT = frozenset({"InvalidURL", "LocalProtocolError", "UnicodeEncodeError"})  # nobody was asked
 _TEMPORARY = frozenset({408, 425, 429, 509})  # and all from 500 on
 
 # The library logs addresses, which have names of files in them.
@@ -57,16 +55,8 @@ class Authorization(Protocol):
         """
 
 
-class Unsigned:
-    """Signs in nowhere: for addresses that need no token, or have it in them."""
-
-    def headers(self, *, renew: bool) -> Mapping[str, str]:  # noqa: ARG002 (there is nothing to renew)
-        """Return no header."""
-        return {}
-
-
 class HttpClient:
-    """Requests to the servers of one source; thread-safe.
+    """Requests to the servers of one source; thread-safe. ``authorization`` None = they need no token.
 
     ``refine`` may give a refusal its own error, by what the server says besides the status.
     """
@@ -74,7 +64,7 @@ class HttpClient:
     def __init__(
         self,
         settings: SharesTable,
-        authorization: Authorization,
+        authorization: Authorization | None,
         *,
         ca_file: str = "",
         extra: str,
@@ -115,7 +105,7 @@ class HttpClient:
             RefusedError, UnansweredError: see there.
         """
         for renew in (False, True):
-            token = self._authorization.headers(renew=renew)
+            token = self._authorization.headers(renew=renew) if self._authorization else {}
             answer = self._send((method, url), headers or {}, token, most_bytes, how)
             if answer.status_code != _UNAUTHORIZED:
                 break
@@ -159,9 +149,7 @@ class HttpClient:
         answer = self.request("GET", url, headers={**requested, **(headers or {})}, most_bytes=end)
         if answer.status_code == _PARTIAL:
             if not answer.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
-                raise RefusedError(
-                    FailReason.IO_ERROR, "the server returns another part than the one requested"
-                )
+                raise RefusedError(FailReason.IO_ERROR, "the server returns another part of the file")
             start = 0
         answer._content = answer.content[start:end]  # noqa: SLF001 (of a whole file, the part)
         return answer
@@ -184,7 +172,6 @@ class HttpClient:
                         return self._read(answer, most_bytes)
                     target = str(answer.next_request.url)
                 if url.startswith("https:") and not target.startswith("https:"):
-                    # Also not to a program of this machine, which answers to nobody else.
                     raise RefusedError(FailReason.IO_ERROR, "redirected to where nothing is encrypted")  # noqa: TRY301 (as any other)
                 how = {name: value for name, value in how.items() if name != "params"}
                 if urlsplit(target)[:2] != urlsplit(url)[:2]:

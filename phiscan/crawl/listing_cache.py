@@ -298,13 +298,9 @@ def _inside(feed: str, folder: Item) -> Place:
 
 
 def pages_of(
-    get: Callable[[str], dict[str, Any]], link: str, following: Callable[[dict[str, Any]], str]
+    get: Callable[[str], dict[str, Any]], link: str, key: str, link_of: Callable[[str], str] = str
 ) -> Iterator[dict[str, Any]]:
-    """Yield the pages of a listing, each got by ``get``; ``following`` returns the link to the next.
-
-    Raises:
-        RefusedError: the server leads back to a page that was listed.
-    """
+    """Yield the pages of a listing, each with a link or token for the next one; none is got twice."""
     seen = set()
     while link:
         if link in seen:
@@ -312,7 +308,7 @@ def pages_of(
         seen.add(link)
         page = get(link)
         yield page
-        link = following(page)
+        link = link_of(page[key]) if page.get(key) else ""
 
 
 def path_name(name: str) -> bytes:

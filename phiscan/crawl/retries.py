@@ -51,8 +51,9 @@ class RetryPolicy:
                 result = action()
             except UnansweredError as error:
                 if attempt >= attempts or (self._gone and error.is_gone) or self._stopped.is_set():
-                    if error.is_gone:
-                        self._give_up()
+                    with self._lock:
+                        if error.is_gone and not self._gone:
+                            self._gone, self._next_probe = True, time.monotonic() + PROBE_S
                     raise
                 self._stopped.wait(max(self._pause(attempt), min(error.pause_s, LONGEST_RETRY_AFTER_S)))
             else:
@@ -71,12 +72,6 @@ class RetryPolicy:
                 return 0
             self._next_probe = time.monotonic() + PROBE_S
             return 1
-
-    def _give_up(self) -> None:
-        with self._lock:
-            if not self._gone:
-                self._gone = True
-                self._next_probe = time.monotonic() + PROBE_S
 
     def _pause(self, attempt: int) -> float:
         """Return a random part of a doubling pause, so that clients do not retry at the same time."""

@@ -32,11 +32,7 @@ class UnansweredError(PhiscanError):
 
 
 def known_error(error: Exception) -> RefusedError | UnansweredError:
-    """Return an error of a share; one that is not foreseen, as of a damaged answer, is a refusal.
-
-    Raises:
-        PhiscanError: it is another one of phiscan's, such as of its configuration.
-    """
+    """Return an error of a share; of a damaged answer, a refusal; another one of phiscan's is raised."""
     if isinstance(error, RefusedError | UnansweredError):
         return error
     if isinstance(error, PhiscanError):

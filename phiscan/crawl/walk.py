@@ -41,9 +41,8 @@ class _Folder:
         self.listed: dict[bytes, Future[list[Entry]]] = {}
         self.state = 0  # of its entries
         for one in (entry.source for entry in entries):
-            self.state = hash(
-                (self.state, one.path[len(path) :].strip(b"/"), one.size, one.mtime_ns, one.inode)
-            )
+            name = one.path.rpartition(b"/")[2]
+            self.state = hash((self.state, name, one.size, one.mtime_ns, one.inode))
 
 
 def walk(root: bytes, list_folder: ListFolder, ignore: IgnoreRules) -> Iterator[Crawled]:

@@ -239,11 +239,7 @@ class Span:
 
 
 def within_64_bits(number: int) -> int:
-    """Return the nearest number that a signed 64-bit column holds, whatever its sign.
-
-    >>> within_64_bits(7), within_64_bits(2**63) == 2**63 - 1
-    (7, True)
-    """
+    """Return the nearest number that a signed 64-bit column holds, whatever its sign."""
     return max(1 - 2**63, min(2**63 - 1, number))
 
 
@@ -284,17 +280,8 @@ class SourceFile:
     @classmethod
     def of(cls, root: bytes, path: bytes, info: os.stat_result) -> Self:
         """Return a local file from its path and ``lstat`` result."""
-        return cls(
-            root=root,
-            path=path,
-            size=info.st_size,
-            mtime_ns=info.st_mtime_ns,
-            ctime_ns=info.st_ctime_ns,
-            inode=info.st_ino,
-            device=info.st_dev,
-            mode=stat.S_IMODE(info.st_mode),
-            uid=info.st_uid,
-        )
+        numbers = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino, info.st_dev)
+        return cls(root, path, *numbers, mode=stat.S_IMODE(info.st_mode), uid=info.st_uid)
 
     @property
     def absolute(self) -> bytes:

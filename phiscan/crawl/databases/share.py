@@ -131,10 +131,9 @@ class DatabaseShare(FolderShare):
                 """Text of a database that does not say its encoding, as of a file that does not."""
 
                 def load(self, data: Any) -> str:
-                    try:
+                    with suppress(UnicodeDecodeError):
                         return bytes(data).decode()
-                    except UnicodeDecodeError:
-                        return bytes(data).decode("cp1252", "replace")
+                    return bytes(data).decode("cp1252", "replace")
 
             raw.adapters.register_loader("text", Undeclared)
             cursor.execute("SET client_encoding = 'LATIN1'")  # in which all bytes are valid

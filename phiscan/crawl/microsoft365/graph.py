@@ -17,7 +17,7 @@ from urllib.parse import urlencode, urlsplit
 
 from phiscan.config import SharesTable
 from phiscan.crawl.credentials import Credentials, read_private
-from phiscan.crawl.http_client import HttpClient, Unsigned
+from phiscan.crawl.http_client import HttpClient
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.errors import InputError, PhiscanError
 from phiscan.model import FailReason
@@ -54,7 +54,7 @@ class Graph:
         endpoint = (credentials.endpoint or _GRAPH).rstrip("/")
         self._base = f"{endpoint}/v1.0"
         ca_file = credentials.ca_file
-        self._unsigned = HttpClient(settings, Unsigned(), ca_file=ca_file, extra=_EXTRA)
+        self._unsigned = HttpClient(settings, None, ca_file=ca_file, extra=_EXTRA)
         sign_in = _SignIn(self._unsigned, credentials.tenant or tenant, endpoint, credentials)
         self._client = HttpClient(settings, sign_in, ca_file=ca_file, extra=_EXTRA)
 

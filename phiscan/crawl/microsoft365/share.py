@@ -33,7 +33,7 @@ _MAIL_FOLDER = "id,displayName,parentFolderId"
 _MESSAGE = "id,receivedDateTime,lastModifiedDateTime,changeKey"
 _MESSAGE_BYTES = 65_536  # estimated: Graph gives no sizes of messages
 _FACETS = {"remoteItem": Kind.LINK, "file": Kind.FILE, "folder": Kind.FOLDER, "package": Kind.PACKAGE}
-_ADDRESS = "@microsoft.graph.downloadUrl"
+_ADDRESS, _NEXT = "@microsoft.graph.downloadUrl", "@odata.nextLink"
 
 
 class Microsoft365Share(ListedShare):
@@ -88,7 +88,7 @@ class Microsoft365Share(ListedShare):
                     raise
                 return  # one of all users, without a drive or mailbox
             yield Page({}, top=top)
-        for page in _pages_of(self._get, token or f"{feed}/{delta}"):
+        for page in pages_of(self._get, token or f"{feed}/{delta}", _NEXT):
             last = {entry["id"]: entry for entry in page["value"]}  # an item may come twice
             items = {one: None if "@removed" in entry else item_of(entry) for one, entry in last.items()}
             yield Page(items, page.get("@odata.deltaLink", ""))
@@ -124,7 +124,7 @@ class Microsoft365Share(ListedShare):
     def _mounts(self, feed: str) -> Iterator[Page]:
         """Yield the sites of a tenant, the libraries of a site, or the users, as folders."""
         query = {"users": "?$select=id,userPrincipalName&$top=999", "sites/getAllSites": ""}
-        for page in _pages_of(self._get, feed + query.get(feed, "?$select=id,name")):
+        for page in pages_of(self._get, feed + query.get(feed, "?$select=id,name"), _NEXT):
             items: dict[str, Item | None] = {}
             for entry in page["value"]:
                 one: str = entry["id"]
@@ -164,7 +164,7 @@ class Microsoft365Share(ListedShare):
                 return self._graph.part(state[_ADDRESS], start)
 
         try:
-            pages = list(_pages_of(self._graph.get, f"{place}/permissions"))
+            pages = list(pages_of(self._graph.get, f"{place}/permissions", _NEXT))
         except RefusedError:  # the application may read the file and not its permissions
             pages = []
         owner, readers = access_of(permission for page in pages for permission in page["value"])
@@ -183,10 +183,6 @@ class Microsoft365Share(ListedShare):
         data = self._graph.content(f"{place}/$value")
         described = replace(source, owner=user, readers=(f"user {user}",))
         return RangeFile(described, lambda start: data[start:], offset, n_bytes=len(data), verify=verify)
-
-
-def _pages_of(get: Callable[[str], dict[str, Any]], link: str) -> Iterator[dict[str, Any]]:
-    return pages_of(get, link, lambda page: page.get("@odata.nextLink", ""))
 
 
 def _drive_item_of(entry: dict[str, Any]) -> Item | None:

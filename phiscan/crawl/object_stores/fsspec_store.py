@@ -90,9 +90,8 @@ def _source(root: bytes, path: bytes, info: Mapping[str, Any]) -> SourceFile:
     moment = next((nanoseconds_of(attributes[name]) for name in _TIMES if attributes.get(name)), 0)
     # Without any mark, a replaced object is recognised by its modification time.
     marks = [str(attributes[name]) for name in _MARKS if attributes.get(name)] or [str(moment)]
-    return SourceFile(
-        root, path, int(attributes.get("size") or 0), moment, moment, identity_number(*marks), 0
-    )
+    size = int(attributes.get("size") or 0)
+    return SourceFile(root, path, size, moment, moment, identity_number(*marks), 0)
 
 
 def _translated(error: Exception) -> PhiscanError:

@@ -88,15 +88,8 @@ class S3Share(ServerShare):
                 yield Crawled(source, skip=SkipReason.IGNORED)
                 return _text(folder)
             moment = int(listed["LastModified"].timestamp() * 1000) * 1_000_000
-            source = SourceFile(
-                root=self.root,
-                path=_raw(name),
-                size=listed["Size"],
-                mtime_ns=moment,
-                ctime_ns=moment,
-                inode=identity_number(listed["ETag"]),
-                device=0,
-            )
+            size, number = listed["Size"], identity_number(listed["ETag"])
+            source = SourceFile(self.root, _raw(name), size, moment, moment, number, 0)
             skip = SkipReason.EMPTY if not source.size else None
             if ignore.matches(source.path, source.absolute, is_folder=False):
                 skip = SkipReason.IGNORED

@@ -38,8 +38,8 @@ class Connections:
         self._caches: list[_Cache] = []
         self._deadlines: dict[int, tuple[float, _Cache]] = {}
         self._closed = threading.Event()
-        self._watch: threading.Thread | None = None
         self._knows_domain = False
+        threading.Thread(target=self._watch_deadlines, name="smb-watch", daemon=True).start()
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments that the library needs for a connection of this thread."""
@@ -58,7 +58,6 @@ class Connections:
     @contextmanager
     def watched(self) -> Iterator[None]:
         """Close this thread's connections if its calls are not answered in time."""
-        self._start_watchdog()
         self.answered()
         try:
             yield
@@ -89,12 +88,6 @@ class Connections:
                 self._caches.append(cache)
         return cache
 
-    def _start_watchdog(self) -> None:
-        with self._lock:
-            if self._watch is None:
-                self._watch = threading.Thread(target=self._watch_deadlines, name="smb-watch", daemon=True)
-                self._watch.start()
-
     def _watch_deadlines(self) -> None:
         while not self._closed.wait(_WATCH_INTERVAL_S):
             now = time.monotonic()
@@ -104,12 +97,10 @@ class Connections:
 
     def _load_namespaces(self) -> None:
         """Query the domain controller for the namespaces of the domain, once."""
-        if not self._settings.smb_domain_controller or self._knows_domain:
-            return
-        from smbclient import ClientConfig  # noqa: PLC0415 (an optional part)
-
         with self._lock:
-            if not self._knows_domain:
+            if self._settings.smb_domain_controller and not self._knows_domain:
+                from smbclient import ClientConfig  # noqa: PLC0415 (an optional part)
+
                 ClientConfig(
                     username=self._credentials.username or None,
                     password=self._credentials.password or None,

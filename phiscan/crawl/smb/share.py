@@ -104,15 +104,10 @@ class SmbShare(FolderShare):
         attributes = info["file_attributes"].get_value()
         # For a reparse point, the field for the size of extended attributes holds its tag.
         is_link = bool(attributes & _IS_REPARSE_POINT) and info["ea_size"].get_value() in _LINKS
-        source = SourceFile(
-            root=self.root,
-            path=folder + b"/" + name if folder else name,
-            size=info["end_of_file"].get_value(),
-            mtime_ns=_nanoseconds(info["last_write_time"].get_value()),
-            ctime_ns=_nanoseconds(info["change_time"].get_value()),
-            inode=info["file_id"].get_value(),
-            device=0,
-        )
+        path = folder + b"/" + name if folder else name
+        size, number = info["end_of_file"].get_value(), info["file_id"].get_value()
+        moments = [_nanoseconds(info[one].get_value()) for one in ("last_write_time", "change_time")]
+        source = SourceFile(self.root, path, size, *moments, inode=number, device=0)
         skip = SkipReason.SYMLINK if is_link else None
         return Entry(source, is_folder=bool(attributes & _IS_FOLDER) and not is_link, skip=skip)
 

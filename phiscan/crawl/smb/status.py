@@ -59,11 +59,8 @@ def translate(drop_connection: Callable[[], None]) -> Iterator[None]:
 
 
 def _status(error: Exception) -> int | None:
-    for name in ("ntstatus", "status"):
-        value = getattr(error, name, None)
-        if isinstance(value, int):
-            return value
-    return None
+    found = (getattr(error, name, None) for name in ("ntstatus", "status"))
+    return next((value for value in found if isinstance(value, int)), None)
 
 
 def _cause(error: Exception) -> str:

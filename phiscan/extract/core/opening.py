@@ -20,7 +20,6 @@ from phiscan.model import FailReason, SourceFile, within_64_bits
 from phiscan.sandbox.delivered_files import is_delivered, is_handed_over, receive, take, take_segment
 
 # Names of the segments of a file that was cut: ``a.7z.001``, ``a.z01``.
-
 _NUMBERED = re.compile(rb"(?s)(.+\.)(0{1,3}[01]|\d{3})")
 _SPLIT_ZIP = re.compile(rb"(?s)(.+\.)([zZ])(?:([iI][pP])|(\d\d))")
 MOST_SEGMENTS = 60  # as many descriptors fit in one message
@@ -192,8 +191,8 @@ def refusal(error: OSError) -> ExtractError:
 
 def _signature(status: os.stat_result) -> tuple[int, int, int, int, int]:
     # Whoever may write a file may set its time of modification, but not that of its last change.
-    moment = within_64_bits(status.st_mtime_ns)
-    return (status.st_ino, status.st_dev, status.st_size, moment, status.st_ctime_ns)
+    modified = within_64_bits(status.st_mtime_ns)
+    return (status.st_ino, status.st_dev, status.st_size, modified, status.st_ctime_ns)
 
 
 def _crawled(source: SourceFile) -> tuple[int, int, int, int, int]:
