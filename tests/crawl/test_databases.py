@@ -7,10 +7,12 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import docx
+import psycopg
 import pytest
 from PIL import Image
 
@@ -314,9 +316,7 @@ def test_yields_the_tables_of_each_schema_and_materialized_views(database: Datab
         f"CREATE FUNCTION concat_ws({KINDS}) RETURNS text LANGUAGE sql AS 'SELECT (1 / 0)::text'",
         "CREATE TABLE moods (x mood, n mood)",
         "INSERT INTO moods VALUES ('low', NULL)",
-        "CREATE DATABASE old TEMPLATE template0 ENCODING SQL_ASCII LOCALE_PROVIDER libc LOCALE 'C'",
     )
-    check_roots([database.url.replace("/ward", "/old")])
     found = found_at(database.url)
     rows = {one.source.path: _rows(_fetched(database, one.source)[1]) for one in found if one.skip is None}
     assert rows == {
@@ -327,3 +327,15 @@ def test_yields_the_tables_of_each_schema_and_materialized_views(database: Datab
         b"public/sums.sqlite": [(3,)],
     }
     assert [one.source.path for one in found if one.skip is SkipReason.EMPTY] == [b"public/empty.sqlite"]
+
+
+@pytest.mark.parametrize("server", ["postgresql"], indirect=True)
+def test_reads_a_database_that_does_not_say_its_encoding(database: Database) -> None:
+    database.run("CREATE DATABASE old TEMPLATE template0 ENCODING SQL_ASCII LOCALE_PROVIDER libc LOCALE 'C'")
+    where = {**database.connection.info.get_parameters(), "dbname": "old", "client_encoding": "LATIN1"}
+    with psycopg.connect(**where) as old:
+        old.execute("CREATE TABLE caf\xe9 AS SELECT * FROM (VALUES ('Andr\xe9'), ('Zo\xc3\xab')) AS t")
+    named = replace(database, url=database.url.replace("/ward", "/old"))
+    (crawled,) = found_at(named.url)
+    assert crawled.source.path.decode() == "public/café.sqlite"
+    assert set(_rows(_fetched(named, crawled.source)[1])) == {("André",), ("Zoë",)}
