@@ -52,12 +52,9 @@ class Dialect:
             waits = {"connect_timeout": seconds, "read_timeout": seconds}
             return waits | {"charset": "utf8mb4", "ssl": context}
         waits = {"connect_timeout": seconds, "tcp_user_timeout": seconds * 1000, "keepalives_idle": seconds}
-        waits |= {
-            "application_name": "phiscan",
-            "client_encoding": "UTF8",
-        }  # else a database without one fails
+        said = {"application_name": "phiscan", "client_encoding": "UTF8"}  # else without one it fails
         verified = {"sslmode": "verify-full", "sslrootcert": who.ca_file or "system"}
-        return waits | ({"sslmode": "prefer"} if is_plain else verified)
+        return waits | said | ({"sslmode": "prefer"} if is_plain else verified)
 
     def quoted(self, name: str) -> str:
         """Return a name as part of a statement.

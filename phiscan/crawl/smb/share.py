@@ -106,8 +106,8 @@ class SmbShare(FolderShare):
         is_link = bool(attributes & _IS_REPARSE_POINT) and info["ea_size"].get_value() in _LINKS
         path = folder + b"/" + name if folder else name
         size, number = info["end_of_file"].get_value(), info["file_id"].get_value()
-        moments = [_nanoseconds(info[one].get_value()) for one in ("last_write_time", "change_time")]
-        source = SourceFile(self.root, path, size, *moments, inode=number, device=0)
+        written, changed = (_nanoseconds(info[f"{one}_time"].get_value()) for one in ("last_write", "change"))
+        source = SourceFile(self.root, path, size, written, changed, number, 0)
         skip = SkipReason.SYMLINK if is_link else None
         return Entry(source, is_folder=bool(attributes & _IS_FOLDER) and not is_link, skip=skip)
 
