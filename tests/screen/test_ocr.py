@@ -14,15 +14,14 @@ from phiscan.screen import Screener, screen
 from phiscan.screen.recognizers import ocr
 from phiscan.screen.recognizers.ocr import OcrRecognizer
 from phiscan.screen.rules.definitions import load_rules
-from phiscan.screen.rules.recognizer import PatternRecognizer
-from tests.screen.whole import found, plain, shipped
+from tests.screen.whole import found, plain, rules, shipped
 
 Read = Callable[[str], list[Finding]]
 
 
 @pytest.fixture(scope="module")
 def recognizer() -> OcrRecognizer:
-    return OcrRecognizer(PatternRecognizer(load_rules()))
+    return next(one for one in shipped().recognizers if isinstance(one, OcrRecognizer))
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +104,8 @@ def test_the_whole_wins_over_a_part_by_the_same_rule() -> None:
 
 
 def test_a_finding_has_less_confidence_and_a_reason(read: Read) -> None:
-    plain = PatternRecognizer(load_rules()).recognize(Document("seen 06/10/2024 in", (), ""))
-    (clean,) = (f for f in plain if f.source == "date.numeric.1")
+    clear = rules().recognize(Document("seen 06/10/2024 in", (), ""))
+    (clean,) = (f for f in clear if f.source == "date.numeric.1")
     (found,) = (f for f in read("seen O6/lO/2O24 in") if f.source == clean.source)
     assert found.score < clean.score
     assert (found.reasons[-1].kind, found.reasons[-1].detail) == ("misread", "characters")
