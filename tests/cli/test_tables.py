@@ -21,6 +21,15 @@ def test_reads_columns_by_name_and_strips(tmp_path: Path) -> None:
     assert table.lines == (2, 4)
 
 
+@pytest.mark.parametrize(
+    "cell", [b"-1", b"1.5", b"many", b"NaN", b"3", b"+1", b"0_1", "\u0661".encode(), b"9" * 5000]
+)
+def test_refuses_what_is_not_a_count_in_range(tmp_path: Path, cell: bytes) -> None:
+    table = read_table(_table(tmp_path, b"a\n" + cell + b"\n"))
+    with pytest.raises(InputError, match="line 2, field a: expected a whole number from 0 to 2"):
+        table.integers("a", high=2)
+
+
 def test_never_repeats_what_stands_in_the_table(tmp_path: Path) -> None:
     for data in (b"Quenna Vandelune,canary\n1,2\n", b"a\ncanary\n", b"canary,canary\n1,2\n"):
         with pytest.raises(InputError) as caught:

@@ -109,3 +109,18 @@ def test_resamples_many_distinct_scores_like_few() -> None:
     by_count = bootstrap_interval(rank(scores.round(3), labels), replicates=200).ends
     assert by_row is not None
     assert by_row == pytest.approx(by_count, abs=0.006)
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "words"),
+    [
+        ([1, float("nan")], [0, 1], "finite"),
+        ([1, float("inf")], [0, 1], "finite"),
+        ([1, 2], [1, 1], "one positive and one negative"),
+        ([1, 2], [0, 0], "one positive and one negative"),
+        ([1, 2], [0], "as many labels"),
+    ],
+)
+def test_refuses_what_is_no_ranking(scores: list[float], labels: list[int], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        rank(scores, labels)

@@ -1,15 +1,13 @@
 """Numbers among the words of a cell: found below their header, but no parts of dates, and none in remarks."""
 
-from functools import cache
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from phiscan.model import Document
 from phiscan.screen.rules.compiled import joined_cells
-from phiscan.screen.rules.definitions import load_rules
-from phiscan.screen.rules.recognizer import MAX_CELL_CHARS, PatternRecognizer, numbers
+from phiscan.screen.rules.recognizer import MAX_CELL_CHARS, numbers
+from tests.screen.whole import rules
 
 
 @pytest.mark.parametrize(
@@ -32,15 +30,10 @@ def test_finds_whole_numbers_between_words(cell: str, found: list[str]) -> None:
 def test_takes_them_from_the_column_of_an_identifier_only() -> None:
     text = "Plate,Packs\nAPD 6120 (NB),4400 tabs (10)\nCHTR 482,3100 tabs (12)\n"
 
-    found = {f.span.of(text) for f in PatternRecognizer(load_rules()).recognize(Document(text, (), ""))}
+    found = {f.span.of(text) for f in rules().recognize(Document(text, (), ""))}
 
     assert {"APD 6120", "CHTR 482"} <= found
     assert not any("tabs" in value or value in {"4400", "3100"} for value in found)
-
-
-@cache
-def _recognizer() -> PatternRecognizer:
-    return PatternRecognizer(load_rules())
 
 
 @given(st.lists(st.text(alphabet="019A- /\0x", min_size=1, max_size=12), min_size=8, max_size=20))
@@ -49,7 +42,7 @@ def test_many_cells_in_one_match_are_what_each_is_by_itself(cells: list[str]) ->
     for cell in cells:
         places.append((len(text), len(text) + len(cell)))
         text += f"{cell}\t"
-    for compiled in _recognizer().rules:
+    for compiled in rules().rules:
         if compiled.rule.id in {"record.mrn.1", "date.iso.1", "ca.sin.1", "license.labelled.1"}:
             expected = [compiled.fills(text, *place) for place in places]
             assert compiled.filled(text, places, joined_cells(text, places)) == expected
@@ -58,5 +51,5 @@ def test_many_cells_in_one_match_are_what_each_is_by_itself(cells: list[str]) ->
 def test_many_cells_may_hold_what_is_a_value_only_at_its_end() -> None:
     text = "3 mai 23\t" * 8
     places = [(start, start + 8) for start in range(0, len(text), 9)]
-    short = next(one for one in _recognizer().rules if one.rule.id == "date.written_fr.2")
+    short = next(one for one in rules().rules if one.rule.id == "date.written_fr.2")
     assert short.filled(text, places, joined_cells(text, places)) == [True] * 8

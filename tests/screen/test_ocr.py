@@ -1,25 +1,27 @@
+"""Scanned texts: values and names are found as they were meant, with the span that they have in the text."""
+
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phiscan.model import Document, Finding
+from phiscan.model import Document, EntityType, Finding
 from phiscan.normalize import ocr_places
 from phiscan.normalize.ocr_line import Edit, Line
 from phiscan.normalize.ocr_words import Vocabulary, skeleton
+from phiscan.screen import Screener, screen
 from phiscan.screen.recognizers import ocr
 from phiscan.screen.recognizers.ocr import OcrRecognizer
 from phiscan.screen.rules.definitions import load_rules
-from phiscan.screen.rules.recognizer import PatternRecognizer
-from tests.screen.whole import found, shipped
+from tests.screen.whole import found, plain, rules, shipped
 
 Read = Callable[[str], list[Finding]]
 
 
 @pytest.fixture(scope="module")
 def recognizer() -> OcrRecognizer:
-    return OcrRecognizer(PatternRecognizer(load_rules()))
+    return next(one for one in shipped().recognizers if isinstance(one, OcrRecognizer))
 
 
 @pytest.fixture(scope="module")
@@ -102,8 +104,8 @@ def test_the_whole_wins_over_a_part_by_the_same_rule() -> None:
 
 
 def test_a_finding_has_less_confidence_and_a_reason(read: Read) -> None:
-    plain = PatternRecognizer(load_rules()).recognize(Document("seen 06/10/2024 in", (), ""))
-    (clean,) = (f for f in plain if f.source == "date.numeric.1")
+    clear = rules().recognize(Document("seen 06/10/2024 in", (), ""))
+    (clean,) = (f for f in clear if f.source == "date.numeric.1")
     (found,) = (f for f in read("seen O6/lO/2O24 in") if f.source == clean.source)
     assert found.score < clean.score
     assert (found.reasons[-1].kind, found.reasons[-1].detail) == ("misread", "characters")
@@ -198,3 +200,47 @@ def test_a_line_is_in_the_block_after_the_last_empty_line(parts: list[str], data
     places = sorted(data.draw(st.sets(st.sampled_from(letters), max_size=2)) if letters else [])
     for block, start, _ in ocr_places.lines_with(text, places):
         assert block == (text.rfind("\n\n", 0, start) + 2 if "\n\n" in text[:start] else 0)
+
+
+_NAMES = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL}
+_SCAN = "\nTel: 4l6-555-Ol26   Fax 4l6-555-Ol27\nseen O6/lO/2O24, chart no O O 4 l 7 8 8 2\n"
+
+
+def _names(text: str, screener: Screener | None = None) -> list[tuple[str, bool]]:
+    findings = screen(plain(text), screener or shipped()).findings
+    return [
+        (f.span.of(text), any((r.kind, r.detail) == ("misread", "names") for r in f.reasons))
+        for f in findings
+        if f.entity_type in _NAMES
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("Patient: Mu11ins, Darre1", "Mu11ins, Darre1"),
+        ("Pat ient:  Beau1ieu , Fernande", "Beau1ieu , Fernande"),
+        ("Patient: 0kafor, Ngozi", "0kafor, Ngozi"),
+        ("Mme  Huguette  Labr ecque", "Huguette  Labr ecque"),
+        ("Re: Rarnirez, J0sé", "Rarnirez, J0sé"),
+        ("Dear Mr. Yel lowtail,", "Yel lowtail"),
+        ("Dr. Katherine Mac Do nald", "Katherine Mac Do nald"),
+    ],
+)
+def test_finds_a_misread_name_where_it_stands(line: str, name: str) -> None:
+    found = dict(_names(line + _SCAN))
+    assert any(name in value or value in name for value in found), line
+    assert sum(len(value) for value in found if value in name or name in value) >= len(name) - 4, line
+
+
+@pytest.mark.parametrize(
+    "line", ["The odor of the ward", "grade A pples and 0ranges", "hepatitis B oth tirnes"]
+)
+def test_makes_no_name_of_misread_words(line: str) -> None:
+    assert not [value for value, is_misread in _names(line + _SCAN) if is_misread], line
+
+
+def test_is_left_out_where_names_are_not_searched() -> None:
+    text = f"Patient: Mu11ins, Darre1{_SCAN}"
+    assert _names(text)
+    assert not _names(text, shipped().without_names())

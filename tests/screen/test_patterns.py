@@ -3,9 +3,7 @@ import pytest
 from phiscan.model import Document, EntityType
 from phiscan.screen.rules import recognizer as patterns
 from phiscan.screen.rules import scanner
-from phiscan.screen.rules.definitions import load_rules
-from phiscan.screen.rules.recognizer import PatternRecognizer
-from tests.screen.whole import found, screened
+from tests.screen.whole import found, rules, screened
 
 
 @pytest.mark.parametrize(
@@ -109,29 +107,26 @@ def test_spans_are_code_points_after_emoji_and_accents() -> None:
 
 def test_finds_what_lies_across_a_window_edge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scanner, "WINDOW_CHARS", 1000)
-    recognizer = PatternRecognizer(load_rules())
     for offset in range(985, 1001):
         text = " " * offset + "613-555-0199" + " " * 1200 + "a@b.example"
-        found = [f.span.of(text) for f in recognizer.recognize(Document(text, (), ""))]
+        found = [f.span.of(text) for f in rules().recognize(Document(text, (), ""))]
         assert found == ["613-555-0199", "a@b.example"]
 
 
 def test_caps_dense_tables_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "MAX_HITS", 50)
-    recognizer = PatternRecognizer(load_rules())
     text = "seen 2020-01-05\n" * 500
-    found = list(recognizer.recognize(Document(text, (), "")))
+    found = list(rules().recognize(Document(text, (), "")))
     assert 40 <= len(found) <= 60
     assert all(any(reason.kind == "cap" for reason in f.reasons) for f in found)
 
 
 def test_a_number_among_many_of_another_kind_is_not_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "MAX_HITS", 50)
-    recognizer = PatternRecognizer(load_rules())
     for place in range(100, 108):
         lines = ["seen 2020-01-05"] * 500
         lines[place] = "123-45-6788"
-        found = recognizer.recognize(Document("\n".join(lines), (), ""))
+        found = rules().recognize(Document("\n".join(lines), (), ""))
         assert "SSN" in {finding.entity_type for finding in found}, place
 
 

@@ -1,17 +1,13 @@
 """Rules with a trigger find around many triggers what they find around each, and each match once."""
 
-from functools import cache
 from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.config import Config
 from phiscan.screen.rules import recognizer
-from phiscan.screen.rules.definitions import load_sound_rules
-from phiscan.screen.rules.recognizer import PatternRecognizer
-from tests.screen.whole import plain
+from tests.screen.whole import plain, rules
 
 ADDRESSES = ("a.b@example.org", "x@mail.clinic.example.org", f"{'l' * 40}@{'d' * 40}.{'e' * 12}.example.org")
 PARTS = (
@@ -24,11 +20,6 @@ PARTS = (
     ", ",
     "\n",
 )
-
-
-@cache
-def rules() -> PatternRecognizer:
-    return PatternRecognizer(load_sound_rules(Config()))
 
 
 def triggered(text: str) -> list[tuple[str, int, int]]:

@@ -5,11 +5,17 @@ from functools import cache
 from phiscan.config import Config
 from phiscan.model import Document, Screening, Segment
 from phiscan.screen import Screener, build_screener, screen
+from phiscan.screen.rules.recognizer import PatternRecognizer
 
 
 @cache
 def shipped() -> Screener:
     return build_screener(Config())
+
+
+def rules() -> PatternRecognizer:
+    """Return the recognizer of the rules, which is made once for all tests."""
+    return next(one for one in shipped().recognizers if isinstance(one, PatternRecognizer))
 
 
 def plain(text: str) -> Document:
