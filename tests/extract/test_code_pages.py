@@ -120,6 +120,13 @@ def test_quotes_and_dashes_of_windows_are_no_letters_of_dos() -> None:
     assert decode(note.encode("cp1252"))[0] == note
 
 
+def test_one_bad_byte_does_not_turn_utf8_into_another_encoding(read: Read) -> None:
+    text = "Zoé Tremblay, née à Montréal, Côte-des-Neiges\n" * 4
+    document = read(text.encode() + b"caf\xe9\n" + text.encode(), "a.txt")
+    assert document.text.count("née à Montréal") == 8
+    assert "café" in document.text
+
+
 def test_text_of_a_mainframe_is_read(read: Read) -> None:
     note = "PATIENT OKAFOR LENA  BORN 1951-03-14  MRN 40718823  ADMITTED WITH HEART FAILURE\n" * 3
     document = read(note.encode("cp037"), "REPORT.DAT")

@@ -129,8 +129,9 @@ def test_what_a_program_counts_and_switches_is_no_text(read: Read) -> None:
 
 @cache
 def locked(password: str) -> bytes:
-    out = io.BytesIO()
-    OOXMLFile(io.BytesIO(packages.docx(packages.p("Lena Okafor")))).encrypt(password, out)
+    document, out = docx.Document(), io.BytesIO()
+    document.add_paragraph("Lena Okafor")
+    OOXMLFile(io.BytesIO(packages.saved(document))).encrypt(password, out)
     return out.getvalue()
 
 

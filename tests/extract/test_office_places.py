@@ -325,7 +325,7 @@ def test_caches_of_pivot_tables_and_linked_books_are_tables_of_records(read: Rea
 
 
 def test_a_sheet_that_its_workbook_does_not_list_any_more_is_read(read: Read) -> None:
-    cells = '<row r="1"><c r="A1" t="inlineStr"><is><t>Lena Okafor</t></is></c><c r="B1"><v>40718823</v></c></row>'
+    cells = '<row r="1"><c r="A1" t="inlineStr"><is><t>Lena_x0020_Okafor</t></is></c><c r="B1"><v>40718823</v></c></row>'
     sheet = f"<worksheet {S}><sheetData>{cells}</sheetData></worksheet>"
     document = read(xlsx(parts={"xl/worksheets/sheet9.xml": sheet}), "a.xlsx")
     assert document.locate(document.text.index("Lena Okafor | 40718823")) == "#sheet9!A1"

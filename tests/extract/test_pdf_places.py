@@ -259,6 +259,11 @@ def test_text_in_a_further_place_of_a_pdf_is_read(read_bytes: Read, name: str) -
     assert not document.unread
 
 
+def test_choices_and_the_default_of_a_field_are_at_their_place(read_bytes: Read) -> None:
+    document = read_bytes(CASES["choices"], "a.pdf")
+    assert document.locate(document.text.index("default: congestive heart failure")) == "#p1/choices"
+
+
 def test_a_file_on_a_page_is_a_member(read_bytes: Read) -> None:
     pdf, named = with_file(PATIENT, "visit.txt")
     pdf.set_page(f"/Annots[<</Type/Annot/Subtype/FileAttachment/Rect[50 600 70 620]/FS {named} 0 R>>]")
