@@ -14,6 +14,8 @@ from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, sh
 from tests.review.results import NOW, clear, failed, later, pii_only, referred, scan
 from tests.review.samples import members
 
+pytestmark = pytest.mark.usefixtures("database")
+
 
 @pytest.fixture
 def desk(store: Store) -> Store:
