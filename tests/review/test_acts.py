@@ -10,8 +10,6 @@ from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkState
 from tests.review.results import later, referred, scan
 
-pytestmark = pytest.mark.usefixtures("database")
-
 PHI, NOT_PHI = Verdict.PHI, Verdict.NOT_PHI
 ANY = WorkState.ANY
 

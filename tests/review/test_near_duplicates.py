@@ -13,8 +13,6 @@ from phiscan.review.worklist.near_duplicates import N_VALUES
 from tests.review.desk import agrees_with_the_truth, line
 from tests.review.results import KEY, clear, referred, scan
 
-pytestmark = pytest.mark.usefixtures("database")
-
 
 def word(start: str, *numbers: int) -> str:
     """Return a word without digits for some numbers; words with digits are masked."""

@@ -14,8 +14,6 @@ from phiscan.review.worklist.model import NOT_BY_THEMSELVES, WorkFilter, WorkSta
 from tests.review.desk import ANY, agrees_with_the_truth, listed
 from tests.review.results import NOW, finding, later, referred, scan
 
-pytestmark = pytest.mark.usefixtures("database")
-
 HIDDEN = WorkFilter(suppressed=True)
 SWITCHBOARD = finding("613-555-0100")
 NAME = finding("Ann Ex", start=40, kind=EntityType.PERSON)

@@ -11,8 +11,6 @@ from phiscan.review.worklist.model import MAX_NOTE_CHARS, REASONS, WorkFilter, W
 from tests.review.desk import agrees_with_the_truth, line, listed, scanned, share
 from tests.review.results import NOW, SHARE, later, referred, scan
 
-pytestmark = pytest.mark.usefixtures("database")
-
 
 def decisions(store: Store, number: int) -> list[tuple[str, str]]:
     return [(one.reviewer, one.verdict.value) for one in store.item(number).decisions]
