@@ -9,6 +9,7 @@ from phiscan.model import EntityType, FileResult, Referral, Span, Verdict
 from phiscan.review.decisions.learning import Mark
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
+from phiscan.store.database import Database
 from tests.empty_database import new_database
 from tests.report.synthetic import CANARY, NOW, VERSIONS, Made, failed, finding, screened
 
@@ -66,8 +67,11 @@ def scans() -> Scans:
 
 
 def two_scans(folder: Path) -> Made:
-    """Fill a database with two complete scans of one share."""
-    database = new_database(folder / "phiscan.db")
+    """Make a database of two complete scans of one share."""
+    return scanned_twice(new_database(folder / "phiscan.db"))
+
+
+def scanned_twice(database: Database) -> Made:
     store = Store(database)
     made = scans()
     number = 0

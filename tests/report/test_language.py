@@ -26,7 +26,7 @@ DATA = (
     "/srv/share wards icu er clinic referrals admin hr policies research old backups",
     "A. Officer, B. Lead; everyone, group nurses, user ana, ben, lena, maria, olga",
     "diabetes mellitus, myocardial infarction, depression, asthma; identifying and health information",
-    "StreetAddress, people; no password fits; mail eml scan zip",
+    "StreetAddress, Email, people; no password fits; mail eml scan zip",
     "rules dictionaries",
 )
 

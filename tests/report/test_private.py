@@ -75,10 +75,10 @@ def test_page_shows_only_numbers_of_the_json(made: Made, tmp_path: Path) -> None
 
 def test_noise_is_drawn_anew_and_figures_are_near_the_true_ones(made: Made, tmp_path: Path) -> None:
     true = gather(made.database, now=NOW).data.overall.tdp.value
-    drawn = [release(made, tmp_path / str(n), epsilon=8.0).figures[0] for n in range(20)]
-    assert len({figure.value for figure in drawn}) == 20
-    # 95% lie within noise95; that more than 8 of 20 do not has a probability below 1e-5.
-    assert sum(abs(figure.value - true) <= figure.noise95 for figure in drawn) >= 12
+    drawn = [release(made, tmp_path / str(n), epsilon=8.0).figures[0] for n in range(10)]
+    assert len({figure.value for figure in drawn}) == 10
+    # 95% lie within noise95; that more than 5 of 10 do not has a probability below 1e-5.
+    assert sum(abs(figure.value - true) <= figure.noise95 for figure in drawn) >= 5
     assert drawn[0].noise95 is not None
 
 

@@ -18,6 +18,8 @@ from tests.review.desk import agrees_with_the_truth, line
 from tests.review.results import NOW, finding, later, referred, scan
 from tests.review.test_purging import hold, purge, scan_at, years
 
+pytestmark = pytest.mark.usefixtures("database")
+
 PHI, NOT_PHI = Verdict.PHI, Verdict.NOT_PHI
 SAME = "bytes of the letter"
 

@@ -15,6 +15,8 @@ from phiscan.review.store import Store
 from tests.review.desk import line, scanned
 from tests.review.results import NOW, later, referred, scan
 
+pytestmark = pytest.mark.usefixtures("database")
+
 PHONE = (0, 13, "PHONE")
 PERSON = (40, 46, "PERSON")
 

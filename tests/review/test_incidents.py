@@ -13,6 +13,8 @@ from phiscan.store import identity
 from tests.review.results import KEY, NOW, clear, finding, later, referred, scan
 from tests.review.test_purging import purge, scan_at, years
 
+pytestmark = pytest.mark.usefixtures("database")
+
 LETTER, OTHER = "a/letter.txt", "b/other.txt"
 DAY = "2026-11-18"
 

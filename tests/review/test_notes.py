@@ -9,6 +9,8 @@ from phiscan.review.store import Store
 from phiscan.store import identity
 from tests.review.results import KEY, NOW, finding, later, referred, scan
 
+pytestmark = pytest.mark.usefixtures("database")
+
 FOUND = {
     EntityType.PERSON: "Chidi Okafor-Lind",
     EntityType.PHONE: "613-555-0199",

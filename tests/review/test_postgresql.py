@@ -5,6 +5,7 @@ import socket
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -13,15 +14,19 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError, StoreError
 from phiscan.model import Verdict
+from phiscan.report.gather import gather
 from phiscan.review import retention
+from phiscan.review.decisions.learning import reviewed_files
 from phiscan.review.retention import Retention
 from phiscan.review.store import Store
-from phiscan.store import postgresql
+from phiscan.store import identity, postgresql
 from phiscan.store.database import open_database, parse, shown
 from phiscan.store.postgresql import grants
 from phiscan.store.tables import APPEND_ONLY
+from tests.empty_database import new_database
 from tests.postgresql import Server, running_server
-from tests.review.results import NOW, clear, later, referred, scan
+from tests.report.desk_day import DAY, day_at_the_desk, scanned_twice
+from tests.review.results import KEY, NOW, clear, later, referred, scan
 from tests.review.test_purging import years
 
 
@@ -83,6 +88,28 @@ def test_texts_that_no_server_takes_are_made_visible(store: Store) -> None:
     with pytest.raises(InputError):
         store.find(odd)
     assert store.verify_audit().ok
+
+
+@pytest.mark.usefixtures("server")
+def test_a_day_at_the_desk_is_reported_alike_on_a_server(url: str, tmp_path: Path) -> None:
+    """What modules of SQLite alone say in SQL is run here on a server too."""
+    found, now = [], DAY + timedelta(hours=3)
+    for database in (open_database(url, create=False), new_database(tmp_path / "phiscan.db")):
+        made = scanned_twice(database)
+        database.give_key(identity.OPTION, KEY)
+        day_at_the_desk(made)
+        desk = Store(database).desk
+        desk.draw_sample(n_queued=0, n_unreferred=1, by="lena", now=now, seed="s")
+        number = desk.write_incident(None, {"title": "t"}, add=[1], by="ana", now=now)
+        desk.write_incident(number, {"happened": "a call of Ann Ex"}, by="ana", now=now)
+        data = gather(database, now=now, conceal=False).data
+        of_report = data.change, data.decisions, data.oversight.suppressions, data.span_scores, data.people
+        of_desk = desk.tasks(now=now, cleaned=True), desk.left(), desk.incident(number).files, desk.ratings()
+        of_desk += [*reviewed_files(database)], [*desk.gold()], [*desk.topic_gold()], desk.corrections(1)
+        items = desk.items(viewer="zoe", now=now).items
+        found.append((of_report, of_desk, [desk.detail(one.file_id, viewer="zoe", now=now) for one in items]))
+        database.close()
+    assert found[0] == found[1]
 
 
 @pytest.fixture

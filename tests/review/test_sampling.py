@@ -14,6 +14,8 @@ from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, sh
 from tests.review.results import NOW, clear, failed, later, pii_only, referred, scan
 from tests.review.samples import members
 
+pytestmark = pytest.mark.usefixtures("database")
+
 
 @pytest.fixture
 def desk(store: Store) -> Store:
@@ -43,6 +45,25 @@ def test_blind_items_are_dealt_evenly_over_the_list(desk: Store) -> None:
     assert len(places) == 6
     gaps = [after - before for before, after in pairwise(places)]
     assert max(gaps) <= 14
+
+
+def test_every_reviewed_item_counts_and_an_unsure_one_as_phi(desk: Store) -> None:
+    desk.desk.draw_sample(n_queued=6, n_unreferred=0, by="lead", now=NOW)
+    first, second, third, *_ = members(desk.database, referred=True)
+    desk.decide_all([(third, Verdict.PHI)], reviewer="ana", now=later(1))
+    listed_part = desk.desk.left().listed
+    assert (listed_part.population, listed_part.reviewed, listed_part.phi, listed_part.found_since) == (
+        40,
+        1,
+        1,
+        1,
+    )
+    assert listed_part.verdicts == (None, None, True, None, None, None)
+    desk.decide_all([(first, Verdict.UNSURE)], reviewer="ana", now=later(2))
+    desk.decide_all([(second, Verdict.NOT_PHI)], reviewer="ana", now=later(3))
+    counts = desk.desk.left()
+    assert (counts.listed.reviewed, counts.listed.phi, counts.listed.found_since) == (3, 2, 1)
+    assert (counts.undecided, counts.listed.open, counts.listed.found, counts.unsure) == (37, 38, 1, 1)
 
 
 def test_files_that_arrive_after_the_draw_are_covered_by_no_sample(desk: Store) -> None:

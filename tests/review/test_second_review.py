@@ -13,6 +13,8 @@ from phiscan.review.worklist.model import WorkFilter, WorkState
 from tests.review.desk import agrees_with_the_truth, line, listed, scanned, share
 from tests.review.results import NOW, later, scan
 
+pytestmark = pytest.mark.usefixtures("database")
+
 
 @pytest.fixture
 def item(store: Store) -> int:
@@ -130,7 +132,6 @@ def test_a_changed_file_is_reviewed_from_the_start(store: Store, item: int) -> N
     assert store.desk.ratings() == ()
 
 
-@pytest.mark.usefixtures("database")
 def test_the_share_drawn_is_the_share_asked_for(store: Store) -> None:
     numbers = scanned(store, 200)
     store.desk.set_policy(second_review=0.3, hide_limit=20, by="lead", now=NOW)
@@ -233,7 +234,6 @@ def test_a_copy_that_is_found_later_is_hidden_with_the_others(store: Store, copi
     assert agrees_with_the_truth(store)
 
 
-@pytest.mark.usefixtures("database")
 def test_near_duplicates_share_one_lot(store: Store) -> None:
     pairs = [replace(one, signature=bytes([number // 2]) * 256) for number, one in enumerate(share(60))]
     scan(store, pairs)

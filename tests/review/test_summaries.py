@@ -2,9 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
+
 from phiscan.model import FailReason, Outcome, UnreadPart
 from phiscan.review.store import ScanSummary, Store
 from tests.review.results import SHARE, VERSIONS, clear, failed, later, referred, scan
+
+pytestmark = pytest.mark.usefixtures("database")
 
 
 def adds_up(summary: ScanSummary) -> bool:
