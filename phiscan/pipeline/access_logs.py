@@ -120,8 +120,8 @@ class _Import:
             names: dict[tuple[int, bytes, int], frozenset[str]] = {}
             for one in batch:
                 account, forms = self._account(one.names)
-                *place, number = files.find(one.path)
-                places.add((place[0], place[1]))
+                root_id, folder, number = files.find(one.path)
+                places.add((root_id, folder))
                 if not forms.isdisjoint(ignored):
                     found.n_ignored += 1
                 elif number:
@@ -135,11 +135,8 @@ class _Import:
             shown = b"/".join(filter(None, (self._roots[root_id], place[1].rstrip(b"/"))))
             times = {"first": log.first.isoformat(), "last": log.last.isoformat()}
             found.roots[shown.decode("utf-8", "backslashreplace")] = times
-        found.n_understood, found.n_unknown, found.is_damaged = (
-            log.n_understood,
-            log.n_unknown,
-            log.is_damaged,
-        )
+        for name in ("n_understood", "n_unknown", "is_damaged"):
+            setattr(found, name, getattr(log, name))
         return found
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from phiscan.store.identity import create_key
-from tests.cli.program import answer, run
+from tests.cli.program import answer, invoke, run
 from tests.crawl.test_access_logs import HEAD
 
 OPENED = f"{HEAD}\n  Zanzibar|10.0.0.7|s|pread|ok|/share/a/letter.txt\n"
@@ -47,7 +47,7 @@ def test_says_what_was_imported_and_whether_a_file_was_opened(log: str) -> None:
 
 def test_a_log_that_cannot_be_read_costs_no_other_one(log: str, tmp_path: Path) -> None:
     (tmp_path / "noise").write_text("noise\n")
-    result = run("accesslog", "import", "/none.log", "/dev/null", str(tmp_path / "noise"), log)
+    result = invoke("accesslog", "import", "/none.log", "/dev/null", str(tmp_path / "noise"), log)
     assert (result.exit_code, result.stdout.splitlines()[0]) == (2, "/dev/null: empty")
     assert "  new: 1 (" in result.stdout
     missing, noise = result.stderr.splitlines()
