@@ -28,7 +28,7 @@ from phiscan.review.maintenance import key_rotation
 from phiscan.review.records.openings import add_openings, bare_name, cover, minute_of, owners_of
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store.database import Database
-from phiscan.store.identity import Key, load_key
+from phiscan.store.identity import load_key
 from phiscan.store.tables.scans import file, root
 
 N_PER_TRANSACTION = 50_000  # openings
@@ -84,7 +84,7 @@ def import_logs(
 class _Import:
     """An import of logs: the roots and files of the database are read once."""
 
-    def __init__(self, database: Database, config: Config, key: Key) -> None:
+    def __init__(self, database: Database, config: Config, key: bytes) -> None:
         self._database, self._config, self._hasher = database, config, KeyHasher(key)
         with database.read() as connection:
             found = connection.execute(sa.select(root.c.id, root.c.path))
