@@ -93,12 +93,19 @@ class Directory:
         return {one for one in seen if one is not None and one >= 0}, None not in seen
 
     def write(self, path: Path) -> None:
-        """Write the directory without names into a private file."""
+        """Write the directory without names into a private file.
+
+        Raises:
+            InputError: it cannot be written; what it held stays.
+        """
         draft = path.with_suffix(".new")
-        draft.touch(0o600)
         kept = {one: getattr(self, one) for one in ("made", "states", "groups", "keys")}
-        draft.write_text(json.dumps(kept, default=str), encoding="ascii")
-        draft.replace(path)
+        try:
+            draft.touch(0o600)
+            draft.write_text(json.dumps(kept, default=str), encoding="ascii")
+            draft.replace(path)
+        except OSError as error:
+            raise InputError(path, f"cannot be written: {error.strerror}") from None
 
 
 def read_cached(path: Path) -> Directory | None:

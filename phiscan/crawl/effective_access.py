@@ -109,12 +109,13 @@ class Accounts:
 
     def _resolved(self, name: str) -> People:
         meant = self._groups.get(name, self._local.get(name, (name,)))
-        if tuple(meant) != (name,):  # the directory may have another group of this name
-            return self.admitted(meant)
+        here = None if tuple(meant) == (name,) else self.admitted(meant)
         kind, _, text = name.partition(" ")
         bare = text.rpartition("\\")[2]  # DOMAIN\name
         keys, numbers = keys_of(self._key, (name, f"{kind} {bare}")), self._directory.keys
         number = next((numbers[one] for one in keys if one in numbers), None)
+        if here is not None and (number is None or name in self._groups):
+            return here
         if number is None:
             if kind != "user":
                 return _unknown(GROUP if kind == "group" else ACCOUNT)
@@ -126,10 +127,17 @@ class Accounts:
             members, is_complete = self._directory.accounts_of(number)
             may = _mask(members)
             notes = ([ACCOUNT] if may & self.outside else []) + ([] if is_complete else [GROUP])
-            return People(may & ~self.outside, may if is_complete else -1, frozenset(notes))
-        bit = 1 << number
-        is_sure = self._is_told or name in self._local or name.endswith(_GUEST) or not bit & self.outside
-        return People(bit, bit) if is_sure else People(0, bit, frozenset({ACCOUNT}))
+            found = People(may & ~self.outside, may if is_complete else -1, frozenset(notes))
+        else:
+            bit = 1 << number
+            is_sure = self._is_told or name in self._local or name.endswith(_GUEST) or not bit & self.outside
+            found = People(bit, bit) if is_sure else People(0, bit, frozenset({ACCOUNT}))
+        if here is None or here[:2] == found[:2]:
+            return found
+        # This machine and the directory each have one of this name: either may be meant.
+        doubt = {GROUP if number < 0 else ACCOUNT}
+        sure, possible = here.sure & found.sure, here.possible | found.possible
+        return People(sure, possible, here.notes | found.notes | doubt)
 
     def admitted(self, entries: Iterable[str]) -> People:
         """Return whom an access list admits: of several entries about somebody the first one applies."""

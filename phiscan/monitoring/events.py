@@ -22,6 +22,12 @@ from phiscan.visible import json_text, visible
 SCHEMA: Final = "1.4.0"
 _PRODUCT: Final = {"name": "phiscan", "vendor_name": "phiscan", "version": __version__}
 _STATUS: Final = {None: (1, "New"), Verdict.NOT_PHI: (3, "Suppressed")}  # else under review
+_MESSAGES: Final = {  # of a file by its verdict: id and severity in CEF, message
+    None: ("phi.referred", 8, "Probably personal health information"),
+    Verdict.UNSURE: ("phi.unsure", 8, "Perhaps personal health information: a reviewer was not sure"),
+    Verdict.PHI: ("phi.confirmed", 8, "Personal health information, by a reviewer's verdict"),
+    Verdict.NOT_PHI: ("phi.rejected", 2, "No personal health information, by a reviewer's verdict"),
+}
 _SCAN_ACTIVITY: Final = {"complete": (2, "Completed"), "stopped": (3, "Cancelled")}  # else begun
 
 
@@ -43,7 +49,8 @@ def cef(found: FileRecord | ScanSummary, now: datetime, uid: str = "", file_uid:
             "cn3 failed": sum(found.failed.values()),
         }
     else:
-        what, severity = ("phi.referred", "File probably holds personal health information"), 8
+        kind, severity, message = _MESSAGES[found.verdict]
+        what = kind, message
         fields |= {
             "externalId": found.file_id,
             "fname": found.path.rpartition("/")[2],
@@ -57,12 +64,12 @@ def cef(found: FileRecord | ScanSummary, now: datetime, uid: str = "", file_uid:
             "cfp1 health": found.health_score,
         }
     head = "|".join(_escaped(one, "|") for one in ("phiscan", "phiscan", __version__, *what))
-    said = [
+    extension = [
         (f"{key}Label={label} " if label else "") + f"{key}={_escaped(str(value), '=')}"
         for (key, _, label), value in ((name.partition(" "), value) for name, value in fields.items())
         if value is not None
     ]
-    return f"CEF:0|{head}|{severity}|{' '.join(said)}"
+    return f"CEF:0|{head}|{severity}|{' '.join(extension)}"
 
 
 def _escaped(text: str, separator: str) -> str:
@@ -106,19 +113,21 @@ def ocsf(found: FileRecord | ScanSummary, now: datetime, uid: str = "", file_uid
 
 
 def _about_file(row: FileRecord, file_uid: str) -> dict[str, Any]:
+    message = _MESSAGES[row.verdict][2]
+    severity = (1, "Informational") if row.verdict is Verdict.NOT_PHI else (4, "High")
     path = PurePosixPath(visible(row.root)) / visible(row.path)
     file = {"name": path.name, "path": str(path), "size": row.size, **_enum(type=(1, "Regular File"))}
     return {
-        **_enum(severity=(4, "High"), status=_STATUS.get(row.verdict, (2, "In Progress"))),
+        **_enum(severity=severity, status=_STATUS.get(row.verdict, (2, "In Progress"))),
         "is_alert": row.verdict in {None, Verdict.PHI},
-        "message": f"Probably personal health information; {row.n_people} people at risk",
+        "message": f"{message}; people: {row.n_people}",
         "finding_info": {
             "uid": f"phiscan-file-{row.file_id}",
             "title": "Personal health information on a file share",
             "types": ["PHI"],
             "analytic": {**_enum(type=(1, "Rule")), "name": row.case},
         },
-        "confidence_score": None if row.health_score is None else round(100 * row.health_score),
+        "confidence_score": None if row.probability is None else round(100 * row.probability),
         "data_security": {**_DATA_SECURITY, "detection_pattern": ", ".join(row.vector.names)},
         "file": file | _uid(file_uid),
         "unmapped": {

@@ -161,9 +161,12 @@ def _event(  # noqa: PLR0917 (what an event is made of)
         found = replace(found, root=f"share-{found.root_id}", path=f"file-{found.file_id}")
     uid = event_uid[:32]
     if isinstance(found, Incident):
-        files = set(found.files)
-        people = sum(one.n_people for one in store.desk.tasks(now=now) if one.file_id in files)
-        values = {"incident": found.number, "files": len(files), "people": people}
+        query = current_results(scan_id=None, conceal=True).where(file.c.id.in_(found.files))
+        with store.database.read() as connection:
+            files: dict[int, Any] = {row.file_id: row for row in connection.execute(query)}
+        files |= {one.file_id: one for one in store.desk.tasks(now=now) if one.file_id in set(found.files)}
+        people = sum({one.content_hash or number: one.n_people for number, one in files.items()}.values())
+        values = {"incident": found.number, "files": len(set(found.files)), "people": people}
         text = receiver.ticket({**values, "link": link and f"{link}/incidents/{found.number}"})
     elif receiver.template:
         text = receiver.ticket({**_about_file(found), "link": link and f"{link}/items/{found.file_id}"})

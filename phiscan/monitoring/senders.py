@@ -10,10 +10,13 @@ from __future__ import annotations
 import hmac
 import socket
 import ssl
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from functools import partial
@@ -26,6 +29,7 @@ from phiscan.errors import InputError, origin
 
 TIMEOUT_S: Final = 10.0
 MAIL_TIMEOUT_S: Final = 30.0  # many servers keep a sender waiting on purpose
+LIMIT_S: Final = 60.0  # for one message, whatever comes meanwhile
 PATIENCE_S: Final = 8.0  # after which a receiver that fails is left until the next time
 _PAUSES_S: Final = (1.0, 2.0, 4.0)
 _SERVER_ERROR: Final = 500  # status of HTTP from which another attempt may succeed
@@ -63,6 +67,8 @@ class Mail:
             if table.smtp_user:
                 server.login(table.smtp_user, self.password)
             server.send_message(message)
+            with suppress(smtplib.SMTPException):  # it has the message, whatever it answers now
+                server.quit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +171,28 @@ def retried(
     until = clock() + PATIENCE_S
     for pause_s in _PAUSES_S:
         try:
-            return send(*message)
+            return _within_limit(send, *message)
         except OSError as error:
             if is_permanent(error) or clock() >= until:
                 raise
         sleep(pause_s)
-    return send(*message)
+    return _within_limit(send, *message)
+
+
+def _within_limit(send: Callable[..., None], *message: Any) -> None:
+    """Call what sends; a receiver that answers byte by byte keeps every time-out, but not this limit."""
+    done = Future[None]()
+
+    def run() -> None:
+        try:
+            send(*message)
+        except Exception as error:  # noqa: BLE001 (raised where it is waited for)
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+
+    threading.Thread(target=run, daemon=True).start()
+    done.result(LIMIT_S)
 
 
 def is_permanent(error: OSError) -> bool:

@@ -28,7 +28,7 @@ from phiscan.review.maintenance import key_rotation
 from phiscan.review.records.openings import add_openings, bare_name, cover, minute_of, owners_of
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store.database import Database
-from phiscan.store.identity import Key, load_key
+from phiscan.store.identity import load_key
 from phiscan.store.tables.scans import file, root
 
 N_PER_TRANSACTION = 50_000  # openings
@@ -84,7 +84,7 @@ def import_logs(
 class _Import:
     """An import of logs: the roots and files of the database are read once."""
 
-    def __init__(self, database: Database, config: Config, key: Key) -> None:
+    def __init__(self, database: Database, config: Config, key: bytes) -> None:
         self._database, self._config, self._hasher = database, config, KeyHasher(key)
         with database.read() as connection:
             found = connection.execute(sa.select(root.c.id, root.c.path))
@@ -120,8 +120,8 @@ class _Import:
             names: dict[tuple[int, bytes, int], frozenset[str]] = {}
             for one in batch:
                 account, forms = self._account(one.names)
-                *place, number = files.find(one.path)
-                places.add((place[0], place[1]))
+                root_id, folder, number = files.find(one.path)
+                places.add((root_id, folder))
                 if not forms.isdisjoint(ignored):
                     found.n_ignored += 1
                 elif number:
@@ -135,11 +135,8 @@ class _Import:
             shown = b"/".join(filter(None, (self._roots[root_id], place[1].rstrip(b"/"))))
             times = {"first": log.first.isoformat(), "last": log.last.isoformat()}
             found.roots[shown.decode("utf-8", "backslashreplace")] = times
-        found.n_understood, found.n_unknown, found.is_damaged = (
-            log.n_understood,
-            log.n_unknown,
-            log.is_damaged,
-        )
+        for name in ("n_understood", "n_unknown", "is_damaged"):
+            setattr(found, name, getattr(log, name))
         return found
 
 

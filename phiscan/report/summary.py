@@ -406,8 +406,8 @@ def _of_this_scan(
         yield _("No file was read. This report makes no statement about what the share holds.")
     elif overall.coverage.value is not None and overall.n:
         yield _(
-            "{value} of the files that were read were referred; the rest were opened by the "
-            "program only, never by a person.",
+            "{value} of the files that were read were referred; the program alone judged the rest, but for "
+            "samples that were reviewed.",
             value=share(overall.coverage.value),
         )
 

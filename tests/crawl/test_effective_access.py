@@ -156,9 +156,11 @@ def test_links_and_guests_of_a_service_are_not_of_the_directory(
     assert _bounds(_access(directory), _file(*readers, root="graph://tenant/drive")) == expected
 
 
-def test_a_group_of_this_machine_is_not_that_of_the_directory(directory: Directory) -> None:
-    here = Accounts(directory, KEY, {}, {"group office": (f"user {CANARY}-ann",), "user many00001": ()})
-    assert [here.people(name).low for name in ("group office", "user many00001")] == [1, 0]
+def test_a_name_of_this_machine_and_of_the_directory_may_be_either(directory: Directory) -> None:
+    local = {"group office": (f"user {CANARY}-ann",), "group ward": (), "user many00001": ()}
+    here = [Accounts(directory, KEY, {}, local).people(name) for name in local]
+    assert [(one.low, one.high) for one in here] == [(1, 4), (0, 3), (0, 1)]
+    assert [one.notes for one in here] == [{"group"}, {"group", "account"}, {"account"}]
 
 
 def test_without_a_directory_there_is_no_number_for_a_group() -> None:
@@ -228,6 +230,8 @@ def test_who_has_left_and_still_has_a_right(directory: Directory) -> None:
 
 
 def test_the_kept_directory_counts_the_same_and_has_no_name(directory: Directory, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none/directory\.json: cannot be written: No such file"):
+        directory.write(tmp_path / "none/directory.json")
     directory.write(tmp_path / "directory.json")
     kept = read_cached(tmp_path / "directory.json")
     assert kept is not None

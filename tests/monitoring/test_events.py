@@ -43,6 +43,19 @@ def test_cef_line_is_read_back_as_it_was_meant(row: FileRecord) -> None:
     assert fields["rt"] == "1795255200000"
 
 
+@pytest.mark.parametrize(
+    ("verdict", "kind", "severity"),
+    [(None, "phi.referred", 4), (Verdict.PHI, "phi.confirmed", 4), (Verdict.NOT_PHI, "phi.rejected", 1)],
+)
+def test_an_event_says_what_was_decided(
+    row: FileRecord, verdict: Verdict | None, kind: str, severity: int
+) -> None:
+    decided = replace(row, verdict=verdict, probability=0.93)
+    header, event = _parse_cef(cef(decided, NOW))[0], ocsf(decided, NOW)
+    assert (header[4], event["message"]) == (kind, f"{header[5]}; people: {row.n_people}")
+    assert (event["severity_id"], event["confidence_score"]) == (severity, 93)
+
+
 def test_hostile_name_stays_in_its_field(row: FileRecord) -> None:
     line = cef(replace(row, path=HOSTILE), NOW)
     _header, fields = _parse_cef(line)

@@ -26,6 +26,7 @@ import pytest
 from phiscan.config import config_of
 from phiscan.errors import ConfigError
 from phiscan.model import Verdict
+from phiscan.monitoring import senders
 from phiscan.monitoring.notices import read_notices
 from phiscan.monitoring.push import Pushed, push
 from phiscan.monitoring.senders import PATIENCE_S, Webhook
@@ -201,6 +202,27 @@ def test_a_receiver_that_is_down_costs_seconds_and_the_next_gets_its_events(
     assert up.sent == {"findings": 3, "scans": 1}
 
 
+class Endless(socketserver.BaseRequestHandler):
+    """Answers byte by byte."""
+
+    got: ClassVar[list[bytes]] = []
+    over: ClassVar[threading.Event] = threading.Event()
+
+    def handle(self) -> None:
+        while not self.over.wait(0.01):
+            self.request.sendall(b"x")
+
+
+def test_a_receiver_whose_answer_does_not_end_is_left(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(senders, "LIMIT_S", 0.1)
+    with serving(Endless) as port:
+        (done,) = pushed(store, tmp_path, {"to": f"syslog+tcp://127.0.0.1:{port}"})
+        Endless.over.set()
+    assert done.problem.startswith("could not be sent (TimeoutError")
+
+
 def test_only_what_is_new_is_sent(store: Store, tmp_path: Path, token: str) -> None:
     what = ["findings", "decisions", "scans"]
     with serving(Http) as port:
@@ -248,7 +270,7 @@ def test_a_first_verdict_that_awaits_a_blind_second_one_is_not_sent(
 def test_no_name_leaves_unless_paths_are_wanted(store: Store, tmp_path: Path, token: str) -> None:
     number = store.find("karrowick/Okafor, Amara.txt")
     store.decide_all([(number, Verdict.PHI)], reviewer="Revathi", now=later(5))
-    store.desk.write_incident(None, {"title": "Okafor's letter"}, add=[number], by="Revathi", now=later(6))
+    store.desk.write_incident(None, {"title": "Okafor's letter"}, add=[number, 1], by="Revathi", now=later(6))
     ticket = tmp_path / "ticket.json"
     ticket.write_text('{"text": "$file_id $root $path $people $case $identifiers $label $link"}')
     incident = tmp_path / "incident.json"
@@ -272,7 +294,7 @@ def test_no_name_leaves_unless_paths_are_wanted(store: Store, tmp_path: Path, to
     assert not [one for one in CANARIES if one.casefold() in said[False].casefold()]
     assert "Okafor, Amara.txt" in said[True]
     assert f"https://desk.example/items/{number}" in said[True]
-    assert '{"text": "1 1 1 https://desk.example/incidents/1", "n": 1}' in said[False]
+    assert '{"text": "1 2 4 https://desk.example/incidents/1", "n": 4}' in said[False]
     shapes = {one.preview for result in SHARE for one in result.findings}
     assert shapes
     assert not [one for one in shapes if one in said[True]]

@@ -119,7 +119,7 @@ def test_counts_without_opening(tool_here: ToolHere, share: Path) -> None:
     assert (row["skipped"], row["unlisted"]) == ({"empty": 1}, 0)
     shown = tool_here.run("scan", share, "--dry-run").stdout
     assert f"{share}: files, with the owner and the mode bits" in shown
-    assert "20 files with" in shown
+    assert "\n20 with" in shown
     assert not tool_here.home.exists()
 
 

@@ -66,7 +66,7 @@ class MailServer(socketserver.StreamRequestHandler):
                 while (part := self.rfile.readline().decode()) != ".\r\n":
                     text.append(part)
                 self.got.append("".join(text))
-            self._say("221 bye" if word == "QUIT" else "250 ok")
+            self._say("421 overloaded" if word == "QUIT" else "250 ok")
             if word == "QUIT":
                 return
 

@@ -507,4 +507,4 @@ def _count_only(config: Config, folders: tuple[bytes, ...], ignore: IgnoreRules,
         click.echo(f"  {row['files']:,} with {row['bytes']:,} bytes; skipped: {skips}")
         if row["unlisted"]:
             click.echo(f"  {row['unlisted']:,} could not be listed: a scan records each as failed")
-    click.echo(f"{n_files:,} files with {n_bytes:,} bytes would be read; none was opened")
+    click.echo(f"{n_files:,} with {n_bytes:,} bytes; none was opened. A scan reads what is new or changed.")
