@@ -153,9 +153,8 @@ def _zone(config: Config) -> ZoneInfo | None:
     try:
         return ZoneInfo(config.accesslog.time_zone) if config.accesslog.time_zone else None
     except (ZoneInfoNotFoundError, ValueError):
-        raise ConfigError(
-            config.source, "accesslog.time_zone: expected a name such as America/Toronto"
-        ) from None
+        problem = "accesslog.time_zone: expected a name such as America/Toronto"
+        raise ConfigError(config.source, problem) from None
 
 
 def _ignored(config: Config, roots: Iterable[bytes], scheme: str) -> set[str]:

@@ -73,9 +73,7 @@ class FileHandoff:
         self._local: dict[bytes, list[SourceFile]] = {}  # files of this machine that are being examined
         self._held: dict[bytes, MemoryFile | ExtractError] = {}
         self._listener: socket.socket | None = None
-        self._freed = (
-            threading.Event()
-        )  # a descriptor of what was held, since the server last ran out of them
+        self._freed = threading.Event()  # a descriptor, since the server last ran out of them
 
     def __enter__(self) -> Self:
         """Make the folder of the socket; the server starts with the first file."""
