@@ -241,7 +241,7 @@ def _entry(
     names = (
         *(f"{kind} {text}" for text in _texts(values, *titles, "mail", "userPrincipalName")),
         *(f"{kind} {number} {text}" for text in _texts(values, f"{number}Number")),
-        *(name_of(sid) for sid in sids),
+        *(name for sid in sids for name in dict.fromkeys((name_of(sid), name_of(sid).partition(" (")[0]))),
         f"dn {_dn(dn)}",
     )
     inside = (

@@ -89,6 +89,8 @@ def _bounds(access: EffectiveAccess, source: SourceFile) -> tuple[int | None, in
         (["group elsewhere", f"user {CANARY}-ann"], (1, ALL, ["group"])),
         (["account S-1-5-21-1-2-3-1104"], (1, 1, [])),
         (["group Domain Users"], (1, 1, [])),  # in German in the directory; two of three cannot sign in
+        (["group Domain Users (S-1-5-21-1-2-3)"], (1, 1, [])),
+        (["group Domain Users (S-1-5-21-9-9-9)"], (0, ALL, ["group"])),  # of another domain
         (["account S-1-5-21-1-2-3-1201"], (1, 1, [])),
         (["account S-1-5-21-9-9-9-1000"], (0, ALL, ["account"])),
         ([f"user {CANARY}-stranger"], (0, 1, ["account"])),

@@ -343,7 +343,7 @@ ANN_NAME = "account S-1-5-21-1-2-3-1104"
         (_descriptor(ANN, _ace(0, 0x08, 0x1, EVERYONE)), ("S-1-5-21-1-2-3-1104", ())),  # for new files only
         (
             _descriptor(_sid(32, 544), _ace(0, 0, 0x1, _sid(21, 9, 9, 9, 513))),
-            ("Administrators", ("group Domain Users",)),
+            ("Administrators", ("group Domain Users (S-1-5-21-9-9-9)",)),
         ),
         (
             _descriptor(_sid(1, 1000, authority=22), _ace(0, 0, 0x1, _sid(2, 100, authority=22))),

@@ -43,7 +43,7 @@ _OF_DOMAIN = {
     "514": "group Domain Guests",
     "515": "group Domain Computers",
 }
-_DOMAIN_SID = re.compile(r"S-1-5-21-\d+-\d+-\d+-(\d+)")
+_DOMAIN_SID = re.compile(r"(S-1-5-21-\d+-\d+-\d+)-(\d+)")
 _UNIX_SID = re.compile(r"S-1-22-([12])-(\d+)")
 
 
@@ -87,10 +87,10 @@ def sid_of(data: bytes, at: int = 0) -> str:
 
 
 def name_of(sid: str) -> str:
-    """Return the display name of an account.
+    """Return the display name of an account; a group of a domain with its domain, as others have it, too.
 
     >>> name_of("S-1-1-0"), name_of("S-1-22-2-100"), name_of("S-1-5-21-1-2-3-513")
-    ('everyone', 'group gid 100', 'group Domain Users')
+    ('everyone', 'group gid 100', 'group Domain Users (S-1-5-21-1-2-3)')
     >>> name_of("S-1-5-21-1-2-3-1104")
     'account S-1-5-21-1-2-3-1104'
     """
@@ -100,8 +100,9 @@ def name_of(sid: str) -> str:
     if unix:
         kind, number = unix.groups()
         return f"user uid {number}" if kind == "1" else f"group gid {number}"
-    domain = _DOMAIN_SID.fullmatch(sid)
-    return _OF_DOMAIN.get(domain.group(1), f"account {sid}") if domain else f"account {sid}"
+    domain, rid = found.groups() if (found := _DOMAIN_SID.fullmatch(sid)) else ("", "")
+    name = _OF_DOMAIN.get(rid, f"account {sid}")
+    return f"{name} ({domain})" if name.startswith("group ") else name
 
 
 def _bare(owner: str) -> str:
