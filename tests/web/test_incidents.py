@@ -497,7 +497,7 @@ def test_what_access_logs_say_fills_the_third_factor_until_an_officer_writes(
 
     def imported(connection: sa.Connection) -> None:
         add_openings(connection, opened)
-        cover(connection, root_id, "samba", later(0), later(3))
+        cover(connection, (root_id, b""), "samba", later(0), later(3))
 
     store.database.write(imported)
     words = "Files opened: 1; not opened in the time that logs cover: 1; no log covers: 0. Openings: 2."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from phiscan.config import SharesTable
@@ -42,6 +42,7 @@ class Range:
     data: bytes
     size: int
     etag: str
+    is_whole: bool  # the store ignores ranges: it is the beginning of the object
 
 
 class S3Client:
@@ -96,17 +97,22 @@ class S3Client:
         if etag:
             requested["IfMatch"] = etag
         try:
-            got: Range = sync(self._files.loop, self._get, key, requested, timeout=2 * self._timeout_s)
+            got: Range = sync(
+                self._files.loop, self._get, key, start + n_bytes, requested, timeout=2 * self._timeout_s
+            )
         except Exception as error:  # noqa: BLE001 (of several libraries; all mean no answer)
             raise _translated(error) from None
-        return got
+        return replace(got, data=got.data[start:]) if got.is_whole else got
 
-    async def _get(self, key: str, requested: dict[str, str]) -> Range:
+    async def _get(self, key: str, most_bytes: int, requested: dict[str, str]) -> Range:
         answer = await self._files._call_s3("get_object", Bucket=self._bucket, Key=key, **requested)  # noqa: SLF001 (inside the event loop there is no other way)
         async with answer["Body"] as body:
-            data = await body.read()
-        size = int(answer.get("ContentRange", "").rpartition("/")[2] or answer["ContentLength"])
-        return Range(data, size, answer["ETag"])
+            data = bytearray()
+            while len(data) < most_bytes and (more := await body.read(most_bytes - len(data))):
+                data += more
+        part = answer.get("ContentRange", "")
+        size = int(part.rpartition("/")[2] or answer["ContentLength"])
+        return Range(bytes(data), size, answer["ETag"], is_whole=not part)
 
 
 def _translated(error: Exception) -> PhiscanError:
