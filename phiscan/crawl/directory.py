@@ -241,7 +241,8 @@ def _entry(
     names = (
         *(f"{kind} {text}" for text in _texts(values, *titles, "mail", "userPrincipalName")),
         *(f"{kind} {number} {text}" for text in _texts(values, f"{number}Number")),
-        *(name for sid in sids for name in dict.fromkeys((name_of(sid), name_of(sid).partition(" (")[0]))),
+        *(name_of(sid) for sid in sids),
+        *(name_of(sid).partition(" (")[0] for sid in sids),  # as the configuration may name it
         f"dn {_dn(dn)}",
     )
     inside = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from phiscan.config import SharesTable
@@ -42,7 +42,6 @@ class Range:
     data: bytes
     size: int
     etag: str
-    is_whole: bool  # the store ignores ranges: it is the beginning of the object
 
 
 class S3Client:
@@ -93,26 +92,24 @@ class S3Client:
         """
         from fsspec.asyn import sync  # noqa: PLC0415 (an optional part)
 
-        requested = {"Range": f"bytes={start}-{start + n_bytes - 1}"}
-        if etag:
-            requested["IfMatch"] = etag
+        part, same = (start, start + n_bytes), {"IfMatch": etag} if etag else {}
         try:
-            got: Range = sync(
-                self._files.loop, self._get, key, start + n_bytes, requested, timeout=2 * self._timeout_s
-            )
+            got: Range = sync(self._files.loop, self._get, key, part, same, timeout=2 * self._timeout_s)
         except Exception as error:  # noqa: BLE001 (of several libraries; all mean no answer)
             raise _translated(error) from None
-        return replace(got, data=got.data[start:]) if got.is_whole else got
+        return got
 
-    async def _get(self, key: str, most_bytes: int, requested: dict[str, str]) -> Range:
+    async def _get(self, key: str, part: tuple[int, int], requested: dict[str, str]) -> Range:
+        start, end = part
+        requested = {"Range": f"bytes={start}-{end - 1}", **requested}
         answer = await self._files._call_s3("get_object", Bucket=self._bucket, Key=key, **requested)  # noqa: SLF001 (inside the event loop there is no other way)
         async with answer["Body"] as body:
             data = bytearray()
-            while len(data) < most_bytes and (more := await body.read(most_bytes - len(data))):
+            while len(data) < end and (more := await body.read(end - len(data))):
                 data += more
-        part = answer.get("ContentRange", "")
-        size = int(part.rpartition("/")[2] or answer["ContentLength"])
-        return Range(bytes(data), size, answer["ETag"], is_whole=not part)
+        ranged = answer.get("ContentRange", "")  # without: the store ignores ranges and returns the whole
+        size = int(ranged.rpartition("/")[2] or answer["ContentLength"])
+        return Range(bytes(data[0 if ranged else start :]), size, answer["ETag"])
 
 
 def _translated(error: Exception) -> PhiscanError:

@@ -308,12 +308,7 @@ opening = table(
 log_coverage = table(
     "log_coverage",
     key("root_id", "root.id", "the root whose files the log names"),
-    key(
-        "folder",
-        "",
-        "the folder in it that the log is of, with a slash at its end; empty = all",
-        sa.LargeBinary,
-    ),
+    key("folder", "", "folder in it that the log is of, ending with a slash; empty = all", sa.LargeBinary),
     key("kind", "", "kind of the log", sa.Text),
     key("first", "", "the first minute that it covers, minutes since 1970", sa.Integer),
     column("last", sa.Integer, "the last one"),
