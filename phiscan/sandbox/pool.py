@@ -40,6 +40,7 @@ from phiscan.sandbox.worker_process import (
     start_worker,
     too_little_memory,
 )
+from phiscan.stopping import deferred
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -360,11 +361,11 @@ class Sandbox:
                 tempfile.gettempdir(), f"the worker processes cannot be started: {error.strerror}"
             ) from None
         # A run without items needs no pool, and a scan in which nothing changed is one.
-        import pebble  # noqa: PLC0415
-        from pebble.common.types import CONSTS  # noqa: PLC0415
+        with deferred():  # an interrupt within an import may become another exception
+            import pebble  # noqa: PLC0415
+            from pebble.common.types import CONSTS  # noqa: PLC0415
 
-        from phiscan.sandbox.pipes import PoolContext  # noqa: PLC0415
-
+            from phiscan.sandbox.pipes import PoolContext  # noqa: PLC0415
         if not self._refusals:
             self._refusals = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             for end, way in zip(self._refusals, (socket.SHUT_WR, socket.SHUT_RD), strict=True):

@@ -192,9 +192,11 @@ NOISY = """
 import sys
 sys.path[:0] = {folders!r}
 from test_sandbox import show_pid
+from phiscan import stopping
 from phiscan.config import Limits
 from phiscan.sandbox.pool import Sandbox
 if __name__ == "__main__":
+    stopping.install()
     try:
         print("started", flush=True)  # the signal may come within this call
         with Sandbox(2, Limits(time_s=300), is_isolated=False) as sandbox:
