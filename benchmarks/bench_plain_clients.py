@@ -22,9 +22,9 @@ import smbclient
 
 from phiscan.config import Config
 from phiscan.crawl import IgnoreRules
+from phiscan.crawl.remote import ServerShare
 from phiscan.crawl.settings import load_settings
-from phiscan.crawl.share import Share
-from phiscan.crawl.shares import open_share
+from phiscan.crawl.shares import open_remote
 from tests.bucket import client_of, environment
 from tests.samba import running_samba
 from tests.servers.databases import PASSWORD as DATABASE_PASSWORD
@@ -48,7 +48,7 @@ FROM information_schema.tables WHERE table_schema = 'ward' ORDER BY table_name
 """
 
 
-def _compare(name: str, n_items: int, plain: Callable[[], int], share: Callable[[], Share]) -> None:
+def _compare(name: str, n_items: int, plain: Callable[[], int], share: Callable[[], ServerShare]) -> None:
     """Print the shortest times of both, and their ratio."""
     times: dict[str, list[float]] = {"plain client": [], "crawl": []}
     ways = {"plain client": plain, "crawl": lambda: sum(1 for _ in share().crawl(NOTHING, set()))}
@@ -89,7 +89,7 @@ def test_messages(monkeypatch: pytest.MonkeyPatch) -> None:
 
         _compare(
             *("messages", N_ITEMS, plain),
-            lambda: open_share(dovecot.server.url.encode(), load_settings(Config())),
+            lambda: open_remote(dovecot.server.url.encode(), load_settings(Config())),
         )
 
 
@@ -116,7 +116,7 @@ def test_tables(running: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> 
 
         _compare(
             *("tables", N_TABLES, plain),
-            lambda: open_share(database.url.encode(), load_settings(Config())),
+            lambda: open_remote(database.url.encode(), load_settings(Config())),
         )
 
 
@@ -142,7 +142,7 @@ def test_files_over_smb(monkeypatch: pytest.MonkeyPatch) -> None:
 
         _compare(
             *("files over SMB", N_ITEMS, plain),
-            lambda: open_share(samba.url.encode(), load_settings(Config())),
+            lambda: open_remote(samba.url.encode(), load_settings(Config())),
         )
 
 
@@ -174,5 +174,5 @@ def test_objects_of_a_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
         _compare(
             *("objects of a bucket", N_ITEMS),
             lambda: sum(len(page["Contents"]) for page in pages.paginate(Bucket="research")),
-            lambda: open_share(server.url.encode(), load_settings(Config())),
+            lambda: open_remote(server.url.encode(), load_settings(Config())),
         )

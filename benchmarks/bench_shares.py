@@ -23,7 +23,7 @@ from phiscan.config import Config
 from phiscan.crawl import IgnoreRules, check_roots, crawl
 from phiscan.crawl.posix_access import with_access
 from phiscan.crawl.settings import load_settings
-from phiscan.crawl.smb.share import SmbShare
+from phiscan.crawl.smb import SmbShare
 from phiscan.model import SourceFile
 from phiscan.pipeline.workers.delivery import fetch
 from tests.needs import needs

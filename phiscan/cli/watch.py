@@ -7,7 +7,7 @@ import signal
 import click
 
 from phiscan.cli.output import config_of, print_message
-from phiscan.crawl import check_roots, is_remote
+from phiscan.crawl import check_roots, is_url
 from phiscan.crawl.journal import Watcher
 from phiscan.errors import InputError
 
@@ -23,7 +23,7 @@ def watch(obj: str | None, roots: tuple[str, ...]) -> None:
     """
     config = config_of(obj)
     for root in roots:
-        if is_remote(root.encode()):
+        if is_url(root.encode()):
             raise InputError(root, "expected a local folder; servers are listed by each scan")
     folders = check_roots(roots, config)
     if not config.home.is_dir():

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from phiscan.config import SharesTable
+from phiscan.crawl.share import optional
 from phiscan.errors import ConfigError
 
 _PRIVATE = stat.S_IRWXG | stat.S_IRWXO
@@ -84,12 +85,9 @@ def _from_file(root: bytes, name: str) -> Credentials | None:
 
 
 def _from_keyring(root: bytes) -> Credentials | None:
-    try:
+    with optional("shares.keyring", "keyring", "keyring"):
         import keyring  # noqa: PLC0415 (an optional part)
         from keyring.errors import KeyringError  # noqa: PLC0415
-    except ImportError:
-        message = "shares.keyring: needs the package keyring; expected phiscan installed with [keyring]"
-        raise ConfigError(message) from None
     try:
         for prefix in _prefixes(root):
             if (entry := keyring.get_credential(f"phiscan {prefix}", None)) is not None:

@@ -23,7 +23,8 @@ from typing import Any
 from phiscan.config import DirectoryTable, SharesTable
 from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.location import parse_url
-from phiscan.crawl.smb.security_descriptor import name_of, sid_of
+from phiscan.crawl.security_descriptor import name_of, sid_of
+from phiscan.crawl.share import optional
 from phiscan.errors import InputError
 from phiscan.hasher import KeyHasher
 
@@ -169,14 +170,11 @@ def read_ldap(settings: DirectoryTable, shares: SharesTable, now: datetime) -> t
     Raises:
         InputError: it cannot be reached or read, or refuses the credentials; names it.
     """
-    try:
-        import ssl  # noqa: PLC0415 (slow to load)
+    import ssl  # noqa: PLC0415 (slow to load)
 
+    with optional("directory.url", "ldap3", "ldap"):
         import ldap3  # noqa: PLC0415 (an optional part)
         from ldap3.core.exceptions import LDAPException  # noqa: PLC0415
-    except ImportError:
-        message = "directory.url: needs the package ldap3; expected phiscan installed with [ldap]"
-        raise InputError(message) from None
     location = parse_url(settings.url)
     base = "/".join(location.path)
     if location.scheme not in {"ldap", "ldaps"} or not base:

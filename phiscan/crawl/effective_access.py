@@ -17,7 +17,7 @@ from phiscan.config import AccessTable
 from phiscan.crawl.directory import MISSING, Directory, keys_of
 from phiscan.crawl.location import is_url, parse_url
 from phiscan.crawl.posix_access import TRAVERSE, who_may
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.share import RefusedError, UnansweredError
 from phiscan.errors import InputError
 from phiscan.model import SourceFile
 

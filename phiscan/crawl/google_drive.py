@@ -25,8 +25,7 @@ from phiscan.crawl.credentials import Credentials, read_private
 from phiscan.crawl.http_client import HttpClient
 from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, pages_of, path_name
 from phiscan.crawl.remote import RangeFile
-from phiscan.crawl.share import OpenFile, identity_number, nanoseconds_of
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.share import RefusedError, UnansweredError, identity_number, nanoseconds_of, optional
 from phiscan.errors import InputError, PhiscanError
 from phiscan.model import FailReason, SourceFile
 
@@ -116,8 +115,8 @@ class GoogleDriveShare(ListedShare):
             yield Page(items, page.get("newStartPageToken", ""))
 
     @contextmanager
-    def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
-        """Open a crawled file at a position, a document of Google as its export; see ``RemoteShare``."""
+    def open(self, source: SourceFile, offset: int = 0) -> Iterator[RangeFile]:
+        """Open a crawled file at a position, a document of Google as its export; see ``ServerShare``."""
         feed, item = self.find(source)
         subject = self._subject(feed)
         client, place = self._client(subject), f"{self._base}/files/{item.id}"
@@ -182,12 +181,8 @@ class _SignIn:
     """Signs in as a service account, for a user where one is named."""
 
     def __init__(self, settings: SharesTable, credentials: Credentials, subject: str, scope: str) -> None:
-        try:
+        with optional(_EXTRA, "google-auth", _EXTRA):
             from google.oauth2 import service_account  # noqa: PLC0415 (an optional part)
-        except ImportError:
-            raise InputError(
-                _EXTRA, f"needs the package google-auth; expected phiscan installed with [{_EXTRA}]"
-            ) from None
         if not credentials.key_file:
             raise RefusedError(FailReason.NO_PERMISSION, "no key_file of a service account is set")
         self._client = HttpClient(settings, None, ca_file=credentials.ca_file, extra=_EXTRA)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from phiscan.config import SharesTable
 from phiscan.crawl.location import is_protected
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.share import RefusedError, UnansweredError, optional
 from phiscan.errors import InputError, PhiscanError
 from phiscan.model import FailReason
 
@@ -70,12 +70,8 @@ class HttpClient:
         extra: str,
         refine: Callable[[Response], PhiscanError | None] = lambda _: None,
     ) -> None:
-        try:
+        with optional(extra, "httpx2", extra):
             import httpx2  # noqa: PLC0415 (an optional part)
-        except ImportError:
-            raise InputError(
-                extra, f"needs the package httpx2; expected phiscan installed with [{extra}]"
-            ) from None
         self._authorization = authorization
         self._refine = refine
         context = tls_context(ca_file, extra)

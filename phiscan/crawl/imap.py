@@ -24,19 +24,21 @@ from phiscan.config import SharesTable
 from phiscan.crawl.http_client import tls_context
 from phiscan.crawl.location import LOOPBACK, escaped
 from phiscan.crawl.remote import FolderShare, RangeFile
-from phiscan.crawl.share import OpenFile, identity_number, nanoseconds_of
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
-from phiscan.crawl.walk import Entry
-from phiscan.errors import InputError, PhiscanError
+from phiscan.crawl.share import (
+    Crawled,
+    RefusedError,
+    UnansweredError,
+    identity_number,
+    nanoseconds_of,
+    optional,
+)
+from phiscan.errors import PhiscanError
 from phiscan.model import FailReason, SourceFile
 
-try:
+with optional("imap://", "imapclient", "imap"):
     from imapclient import IMAPClient
     from imapclient.exceptions import IMAPClientAbortError, IMAPClientError, LoginError
     from imapclient.imap_utf7 import decode, encode
-except ImportError:
-    _MISSING = "imap://: needs the package imapclient; expected phiscan installed with [imap]"
-    raise InputError(_MISSING) from None
 
 PAGE = 1_000  # messages listed by one command; their numbers fit in the line that any server reads
 RANGE_BYTES = 8 * 1024**2  # of a message, fetched by one command
@@ -91,7 +93,7 @@ class ImapShare(FolderShare):
         for client in tuple(self._clients):
             _shut(client)
 
-    def list_folder(self, folder: bytes) -> list[Entry]:
+    def list_folder(self, folder: bytes) -> list[Crawled]:
         """Return the folders in a folder, and its messages; see ``FolderShare``."""
         if not folder:
             self._list_mailboxes()
@@ -101,14 +103,14 @@ class ImapShare(FolderShare):
             for path in self._mailboxes
             if path.startswith(base) and path != folder
         }
-        entries = [Entry(SourceFile(self.root, path, 0, 0, 0, 0, 0), is_folder=True) for path in below]
+        entries = [Crawled(SourceFile(self.root, path, 0, 0, 0, 0, 0), is_folder=True) for path in below]
         if folder in self._mailboxes:
             entries += self._messages(base, self._mailboxes[folder][0])
         return entries
 
     @contextmanager
-    def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
-        """Open a crawled message at a position; see ``RemoteShare``."""
+    def open(self, source: SourceFile, offset: int = 0) -> Iterator[RangeFile]:
+        """Open a crawled message at a position; see ``ServerShare``."""
         path, _, name = source.path.rpartition(b"/")
         uid = int(name.removesuffix(b".eml"))
         if not self._mailboxes:
@@ -155,7 +157,7 @@ class ImapShare(FolderShare):
                     found[path] = raw, _owner(raw, others or (), user)
         self._mailboxes = found
 
-    def _messages(self, base: bytes, folder: bytes) -> Iterator[Entry]:
+    def _messages(self, base: bytes, folder: bytes) -> Iterator[Crawled]:
         """Yield the messages of a folder, listed by their numbers, which do not move during FETCH."""
         with self._connected() as client:
             n_messages = self._examine(folder)
@@ -168,7 +170,7 @@ class ImapShare(FolderShare):
                         inode = identity_number(self._connection.validity, str(uid))
                         path, size = base + b"%d.eml" % uid, row[b"RFC822.SIZE"]
                         source = SourceFile(self.root, path, size, time_ns, time_ns, inode, 0)
-                        yield Entry(source, is_folder=False)
+                        yield Crawled(source, is_folder=False)
 
     def _examine(self, folder: bytes) -> int:
         """Open a folder read-only; return its number of messages."""

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from phiscan.crawl.share import optional
 from phiscan.errors import InputError
 from phiscan.long_paths import open_path
 
@@ -122,11 +123,8 @@ class Watcher:
             InputError: a root is on a network, or has more folders than the kernel watches; the package is
                 missing; another process answers already.
         """
-        try:
+        with optional("watch", "inotify-simple", "watch"):
             from inotify_simple import INotify, flags  # noqa: PLC0415 (an optional part)
-        except ImportError:
-            message = "watch: needs the package inotify-simple; expected phiscan installed with [watch]"
-            raise InputError(message) from None
         self._flags = flags
         self._mask = flags.MODIFY | flags.ATTRIB | flags.ONLYDIR | flags.DONT_FOLLOW | flags.EXCL_UNLINK
         self._mask |= flags.CREATE | flags.DELETE | flags.MOVED_FROM | flags.MOVED_TO

@@ -26,9 +26,8 @@ from phiscan.config import SharesTable
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.location import escaped
 from phiscan.crawl.remote import ServerShare
-from phiscan.crawl.share import Crawled
-from phiscan.crawl.share_errors import RefusedError
-from phiscan.crawl.walk import Entry, walk
+from phiscan.crawl.share import Crawled, RefusedError
+from phiscan.crawl.walk import walk
 from phiscan.model import FailReason, SkipReason, SourceFile
 
 # Ids come in no order, so that a small cache would be written again and again.
@@ -190,7 +189,7 @@ class ListingCache:
 
 
 class ListedShare(ServerShare):
-    """One root on a server that lists by feeds; see ``RemoteShare`` for the public methods."""
+    """One root on a server that lists by feeds; see ``ServerShare`` for the public methods."""
 
     def __init__(self, root: bytes, settings: SharesTable) -> None:
         super().__init__(root, settings)
@@ -223,7 +222,7 @@ class ListedShare(ServerShare):
         self._cache.close()
 
     def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:  # noqa: ARG002 (a file is listed in one folder)
-        """Yield every entry that is not a folder, with one delta for each feed on the way; see ``Share``."""
+        """Yield every entry that is not a folder, with one delta for each feed; see ``ServerShare``."""
         try:
             yield from walk(self.root, self._list, ignore)
         finally:
@@ -245,7 +244,7 @@ class ListedShare(ServerShare):
             raise RefusedError(FailReason.CHANGED, "not the file that was crawled")
         return found
 
-    def _list(self, folder: bytes) -> list[Entry]:
+    def _list(self, folder: bytes) -> list[Crawled]:
         place = self._places.pop(folder, ()) or self._enter(folder)
         entries = []
         for name, (feed, item) in self._entries(place).items():
@@ -254,7 +253,7 @@ class ListedShare(ServerShare):
                 self._places[path] = _inside(feed, item)
             source = SourceFile(self.root, path, item.size or 0, moment, moment, item.identity or 0, 0)
             skip = SkipReason.SYMLINK if item.kind == Kind.LINK else None
-            entries.append(Entry(source, item.kind == Kind.FOLDER, skip))
+            entries.append(Crawled(source, skip, is_folder=item.kind == Kind.FOLDER))
         return entries
 
     def _enter(self, folder: bytes) -> Place:

@@ -28,7 +28,7 @@ class LocalShare:
         self.folders = folders
 
     def connect(self) -> None:
-        """Check that the root is a folder that can be listed; see ``Share``."""
+        """Check that the root is a folder that can be listed; see ``ServerShare``."""
         shown = os.fsdecode(self.root).encode("utf-8", "backslashreplace").decode()
         if not Path(os.fsdecode(self.root)).is_dir():
             raise InputError(shown, "expected a folder to scan (`phiscan extract` reads single files)")
@@ -36,7 +36,7 @@ class LocalShare:
             raise InputError(shown, "no permission to list this folder")
 
     def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:
-        """Yield every entry below the root except folders, by raw name, depth first; see ``Share``.
+        """Yield every entry below the root except folders, by raw name, depth first; see ``ServerShare``.
 
         Memory: the entries of the folders on the current path, and one number pair per file with several
         hard links.

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from phiscan.config import SharesTable
-from phiscan.crawl.share_errors import UnansweredError
+from phiscan.crawl.share import UnansweredError
 
 T = TypeVar("T")
 

@@ -19,21 +19,22 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from phiscan.config import SharesTable
-from phiscan.crawl.changes import is_same_file
 from phiscan.crawl.credentials import Credentials
 from phiscan.crawl.location import Location
 from phiscan.crawl.remote import FolderShare, RangeFile
-from phiscan.crawl.share import OpenFile, identity_number
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
-from phiscan.crawl.walk import Entry
-from phiscan.errors import InputError, PhiscanError
+from phiscan.crawl.share import (
+    Crawled,
+    RefusedError,
+    UnansweredError,
+    identity_number,
+    is_same_file,
+    optional,
+)
+from phiscan.errors import PhiscanError
 from phiscan.model import FailReason, SkipReason, SourceFile
 
-try:
+with optional("sftp://", "asyncssh", "sftp"):
     import asyncssh
-except ImportError:
-    _MISSING = "sftp://: needs the package asyncssh; expected phiscan installed with [sftp]"
-    raise InputError(_MISSING) from None
 
 T = TypeVar("T")
 Action = Callable[[asyncssh.SFTPClient], Awaitable[T]]
@@ -83,7 +84,7 @@ class SftpShare(FolderShare):
             self._is_closed = True
             self._loop.call_soon_threadsafe(self._stopped.set)
 
-    def list_folder(self, folder: bytes) -> list[Entry]:
+    def list_folder(self, folder: bytes) -> list[Crawled]:
         """Return the entries of a folder; see ``FolderShare``."""
 
         async def listed(client: asyncssh.SFTPClient) -> list[tuple[bytes, bytes, asyncssh.SFTPAttrs]]:
@@ -99,8 +100,8 @@ class SftpShare(FolderShare):
         return [self._entry(base + name, now, line) for name, line, now in entries if name not in _NO_ENTRIES]
 
     @contextmanager
-    def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
-        """Open a crawled file at a position; see ``RemoteShare``."""
+    def open(self, source: SourceFile, offset: int = 0) -> Iterator[RangeFile]:
+        """Open a crawled file at a position; see ``ServerShare``."""
         path, run = posixpath.join(self._folder, source.path), self._run
 
         async def opened(client: asyncssh.SFTPClient) -> tuple[asyncssh.SFTPClient, asyncssh.SFTPClientFile]:
@@ -128,7 +129,7 @@ class SftpShare(FolderShare):
             with suppress(RefusedError, UnansweredError):  # a connection that broke has closed it
                 run(lambda _: file.close(), client)
 
-    def _entry(self, path: bytes, now: asyncssh.SFTPAttrs, line: bytes = b"") -> Entry:
+    def _entry(self, path: bytes, now: asyncssh.SFTPAttrs, line: bytes = b"") -> Crawled:
         if now.size is None or now.permissions is None:
             raise RefusedError(FailReason.IO_ERROR, "the server does not say sizes and kinds of files")
         uid, gid, mode, time_ns = now.uid or 0, now.gid or 0, now.permissions, (now.mtime or 0) * 10**9
@@ -136,7 +137,7 @@ class SftpShare(FolderShare):
         is_folder, bits = stat.S_ISDIR(mode), stat.S_IMODE(mode)
         source = SourceFile(self.root, path, now.size, time_ns, time_ns, number, 0, bits, uid, owner, readers)
         skip = None if is_folder or stat.S_ISREG(mode) else SkipReason.NOT_REGULAR
-        return Entry(source, is_folder, SkipReason.SYMLINK if stat.S_ISLNK(mode) else skip)
+        return Crawled(source, SkipReason.SYMLINK if stat.S_ISLNK(mode) else skip, is_folder=is_folder)
 
     def _compare(self, now: asyncssh.SFTPAttrs, source: SourceFile) -> None:
         entry = self._entry(source.path, now)

@@ -1,18 +1,20 @@
-"""Protocols that every kind of share implements, and the entries that a crawl yields."""
+"""What a crawl yields, errors of shares, and small parts that the kinds of share have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Protocol
 
 from blake3 import blake3
 
-from phiscan.crawl.ignore import IgnoreRules
-from phiscan.crawl.retries import RetryPolicy
+from phiscan.errors import InputError, PhiscanError, origin
 from phiscan.model import FailReason, SkipReason, SourceFile
+
+_IDENTITY = attrgetter("size", "mtime_ns", "ctime_ns", "inode")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class Crawled:
     skip: SkipReason | None = None
     fail: FailReason | None = None
     detail: str = ""
+    is_folder: bool = False  # in the listing of a folder; a crawl yields none
 
 
 class Folders(Protocol):
@@ -42,66 +45,62 @@ class Folders(Protocol):
         """Store the number of entries yielded of a folder that was not skipped."""
 
 
-class OpenFile(Protocol):
-    """A file of a share, opened read-only."""
+class RefusedError(PhiscanError):
+    """The share refuses permanently; ``reason`` as in ``FailReason``."""
 
-    @property
-    def source(self) -> SourceFile:
-        """The file as it was crawled, with its owner and its readers."""
-
-    @property
-    def n_bytes(self) -> int:
-        """The number of bytes that it has, exact at its end; that of the crawl is an estimate for some."""
-
-    def read(self, n_bytes: int) -> bytes:
-        """Return at most ``n_bytes`` next bytes; none at the end.
-
-        Raises:
-            RefusedError, UnansweredError: see there.
-        """
-
-    def verify(self) -> None:
-        """Check that it is still the file that was crawled.
-
-        Raises:
-            RefusedError: changed.
-        """
+    def __init__(self, reason: FailReason, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else str(reason))
+        self.reason = reason
+        self.detail = detail
 
 
-class Share(Protocol):
-    """One root that can be listed."""
+class UnansweredError(PhiscanError):
+    """The share did not respond, or with a temporary error; another attempt may succeed.
 
-    def connect(self) -> None:
-        """List the root once, so that a wrong name or password is reported before the scan begins.
+    ``is_gone``: it could not be reached at all, so that other files cannot be read now either. ``pause_s``:
+    seconds for which the server wants no request.
+    """
 
-        Raises:
-            InputError: names the root and what is wrong with it.
-        """
+    reason = FailReason.IO_ERROR
 
-    def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:
-        """Yield every entry below the root that is not a folder, always in the same order.
-
-        Folders that cannot be listed are yielded once as failed, ignored folders once as skipped.
-        """
+    def __init__(self, detail: str, *, is_gone: bool, pause_s: float = 0.0) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.is_gone = is_gone
+        self.pause_s = pause_s
 
 
-class RemoteShare(Share, Protocol):
-    """A share that is not mounted; its files are read by a process with network access."""
+def known_error(error: Exception) -> RefusedError | UnansweredError:
+    """Return an error of a share; of a damaged answer, a refusal; another one of phiscan's is raised."""
+    if isinstance(error, RefusedError | UnansweredError):
+        return error
+    if isinstance(error, PhiscanError):
+        raise error
+    return RefusedError(FailReason.IO_ERROR, origin(error))
 
-    @property
-    def retry_policy(self) -> RetryPolicy:
-        """The retry policy of its server."""
 
-    def close(self) -> None:
-        """Close all connections, also those that threads wait on; it cannot be used any more."""
+@contextmanager
+def optional(where: str, package: str, extra: str) -> Iterator[None]:
+    """Import an optional package inside: if it is missing, say what needs it and how to install it.
 
-    def open(self, source: SourceFile, offset: int = 0) -> AbstractContextManager[OpenFile]:
-        """Open a crawled file at a position.
+    Raises:
+        InputError: it is missing.
+    """
+    try:
+        yield
+    except ImportError:
+        needed = f"needs the package {package}; expected phiscan installed with [{extra}]"
+        raise InputError(where, needed) from None
 
-        Raises:
-            RefusedError: not the file that was crawled (changed), or no permission.
-            UnansweredError: may be retried.
-        """
+
+def is_same_file(source: SourceFile, before: Any) -> bool:
+    """Return whether the file is unchanged since ``before``, which has the same four numbers, was recorded.
+
+    The change time (ctime) is compared because a program can reset the modification time after writing, but
+    not the change time. The device number is not compared: network mounts get a new one at each mount, so
+    that all their files would seem changed.
+    """
+    return bool(_IDENTITY(source) == _IDENTITY(before))
 
 
 def unlisted(root: bytes, path: bytes, reason: FailReason, detail: str) -> Crawled:

@@ -12,8 +12,9 @@ from phiscan.config import Config, SharesTable
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.local import LocalShare
 from phiscan.crawl.location import is_url, parse_url
+from phiscan.crawl.remote import ServerShare
 from phiscan.crawl.settings import load_settings
-from phiscan.crawl.share import Crawled, Folders, RemoteShare, Share
+from phiscan.crawl.share import Crawled, Folders
 from phiscan.errors import InputError
 
 # Scheme -> the class of its shares, and what is read from them; a new kind is added here. The modules are
@@ -21,7 +22,7 @@ from phiscan.errors import InputError
 _KINDS = {
     **dict.fromkeys(
         ("gs", "gcs", "az", "abfs"),
-        ("object_stores.fsspec_store.ObjectStoreShare", "objects; owners and readers are not known"),
+        ("fsspec_store.ObjectStoreShare", "objects; owners and readers are not known"),
     ),
     **dict.fromkeys(
         ("dav", "davs"),
@@ -45,24 +46,21 @@ _KINDS = {
         "microsoft365.share.Microsoft365Share",
         "files with owner and sharing permissions of each, or the messages of mailboxes",
     ),
-    "s3": ("object_stores.s3.S3Share", "objects, with the owner and the grants of each"),
+    "s3": ("s3.S3Share", "objects, with the owner and the grants of each"),
     "sftp": ("sftp.SftpShare", "files, with the owner and the mode bits of each; links are skipped"),
-    "smb": ("smb.share.SmbShare", "files, with the owner and the access control list of each"),
+    "smb": ("smb.SmbShare", "files, with the owner and the access control list of each"),
 }
 _LOCAL = "files, with the owner and the mode bits or access control list of each"
 
 
-def is_remote(root: bytes) -> bool:
-    """Return whether the files of a root are read over the network instead of the file system."""
-    return is_url(root)
-
-
-def open_share(root: bytes, settings: SharesTable, folders: Folders | None = None) -> Share:
+def open_share(
+    root: bytes, settings: SharesTable, folders: Folders | None = None
+) -> LocalShare | ServerShare:
     """Return the share of any root; no connection is made yet."""
-    return open_remote(root, settings) if is_remote(root) else LocalShare(root, folders)
+    return open_remote(root, settings) if is_url(root) else LocalShare(root, folders)
 
 
-def open_remote(root: bytes, settings: SharesTable) -> RemoteShare:
+def open_remote(root: bytes, settings: SharesTable) -> ServerShare:
     """Return the share of a URL; no connection is made yet.
 
     Raises:
@@ -74,13 +72,13 @@ def open_remote(root: bytes, settings: SharesTable) -> RemoteShare:
         message = f"{scheme}://: expected a folder, or a URL that begins with one of {known}"
         raise InputError(message)
     module, _, name = f"phiscan.crawl.{_KINDS[scheme][0]}".rpartition(".")
-    share: RemoteShare = getattr(import_module(module), name)(root, settings)
+    share: ServerShare = getattr(import_module(module), name)(root, settings)
     return share
 
 
 def content_of(root: bytes) -> str:
     """Return what is read from a root, in words for the operator."""
-    return _KINDS[root.partition(b"://")[0].decode("ascii")][1] if is_remote(root) else _LOCAL
+    return _KINDS[root.partition(b"://")[0].decode("ascii")][1] if is_url(root) else _LOCAL
 
 
 def check_roots(roots: Sequence[str | Path], config: Config | None = None) -> tuple[bytes, ...]:
@@ -99,7 +97,7 @@ def check_roots(roots: Sequence[str | Path], config: Config | None = None) -> tu
             raise InputError(message)
         found.add(parse_url(str(root)).root if is_url(str(root)) else os.path.realpath(os.fsencode(root)))
     ordered = sorted(found)
-    settings = load_settings(config or Config()) if any(map(is_remote, ordered)) else SharesTable()
+    settings = load_settings(config or Config()) if any(map(is_url, ordered)) else SharesTable()
     for raw in ordered:
         open_share(raw, settings).connect()
     for outer, inner in itertools.permutations(ordered, 2):
@@ -120,7 +118,7 @@ def crawl(
     nothing is left out without a record. ``folders`` may report local folders as unchanged; their entries are
     not yielded.
     """
-    settings = load_settings(config or Config()) if any(map(is_remote, roots)) else SharesTable()
+    settings = load_settings(config or Config()) if any(map(is_url, roots)) else SharesTable()
     seen_inodes: set[tuple[int, int]] = set()
     for root in roots:
         yield from open_share(root, settings, folders).crawl(ignore, seen_inodes)

@@ -6,12 +6,10 @@ import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 
 from phiscan.crawl.ignore import IgnoreRules
-from phiscan.crawl.share import Crawled, unlisted
-from phiscan.crawl.share_errors import RefusedError, known_error
-from phiscan.model import FailReason, SkipReason, SourceFile
+from phiscan.crawl.share import Crawled, RefusedError, known_error, unlisted
+from phiscan.model import FailReason, SkipReason
 
 AHEAD = 4  # folders of one parent that are listed in advance, to hide network latency
 LOOPS = 8  # equal listings of folders in each other that are read: then it is one that contains itself
@@ -19,26 +17,17 @@ _LONGEST = 2**17  # bytes of a path; Windows allows 32,767 characters
 _NAME = re.compile(rb"(?!\.{1,2}\Z)[^/\0]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One entry of a folder's listing."""
-
-    source: SourceFile  # path relative to the root
-    is_folder: bool
-    skip: SkipReason | None = None
-
-
-ListFolder = Callable[[bytes], list[Entry]]
+ListFolder = Callable[[bytes], list[Crawled]]
 
 
 class _Folder:
     """A folder on the current path: its entries, and its next subfolders, which are listed ahead."""
 
-    def __init__(self, path: bytes, entries: list[Entry]) -> None:
+    def __init__(self, path: bytes, entries: list[Crawled]) -> None:
         self.path = path
         self.entries = iter(entries)
         self.waiting = deque(entry.source.path for entry in entries if entry.is_folder)
-        self.listed: dict[bytes, Future[list[Entry]]] = {}
+        self.listed: dict[bytes, Future[list[Crawled]]] = {}
         self.state = 0  # of its entries
         for one in (entry.source for entry in entries):
             name = one.path.rpartition(b"/")[2]
@@ -72,14 +61,14 @@ def walk(root: bytes, list_folder: ListFolder, ignore: IgnoreRules) -> Iterator[
                 else:
                     stack.append(inner)
             else:
-                yield Crawled(entry.source, skip=entry.skip)
+                yield entry
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _entries(
-    root: bytes, path: bytes, listing: Future[list[Entry]], ignore: IgnoreRules
-) -> Generator[Crawled, None, list[Entry]]:
+    root: bytes, path: bytes, listing: Future[list[Crawled]], ignore: IgnoreRules
+) -> Generator[Crawled, None, list[Crawled]]:
     """Yield the records of the folder itself; return its entries to visit, by raw name."""
     base = path + b"/" if path else b""
     try:
@@ -93,12 +82,10 @@ def _entries(
         return []
 
 
-def _judged(entry: Entry, ignore: IgnoreRules) -> Entry:
+def _judged(entry: Crawled, ignore: IgnoreRules) -> Crawled:
     """Return the entry with the rule by which it is skipped."""
-    source = entry.source
     # Files of phiscan's own lie on this machine, not on a remote share.
-    if ignore.matches(source.path, b"", is_folder=entry.is_folder):
-        return Entry(source, is_folder=False, skip=SkipReason.IGNORED)
-    if not entry.is_folder and entry.skip is None and source.size == 0:
-        return Entry(source, is_folder=False, skip=SkipReason.EMPTY)
-    return entry
+    if ignore.matches(entry.source.path, b"", is_folder=entry.is_folder):
+        return Crawled(entry.source, skip=SkipReason.IGNORED)
+    is_empty = not (entry.is_folder or entry.skip or entry.source.size)
+    return Crawled(entry.source, skip=SkipReason.EMPTY) if is_empty else entry

@@ -23,9 +23,7 @@ from phiscan.config import SharesTable
 from phiscan.crawl.credentials import Credentials
 from phiscan.crawl.http_client import RANGE_BYTES, HttpClient
 from phiscan.crawl.remote import FolderShare, RangeFile
-from phiscan.crawl.share import OpenFile, identity_number
-from phiscan.crawl.share_errors import RefusedError
-from phiscan.crawl.walk import Entry
+from phiscan.crawl.share import Crawled, RefusedError, identity_number
 from phiscan.model import FailReason, SourceFile
 
 _DAV, _OC, _NC = "{DAV:}", "{http://owncloud.org/ns}", "{http://nextcloud.org/ns}"
@@ -70,11 +68,11 @@ class WebDavShare(FolderShare):
             raise RefusedError(FailReason.IO_ERROR, "not a folder")
 
     def close(self) -> None:
-        """Close all connections; see ``RemoteShare``."""
+        """Close all connections; see ``ServerShare``."""
         super().close()
         self._client.close()
 
-    def list_folder(self, folder: bytes) -> list[Entry]:
+    def list_folder(self, folder: bytes) -> list[Crawled]:
         """Return the entries of a folder; see ``FolderShare``."""
         own, base = self._path(folder).rstrip(b"/"), folder + b"/" if folder else b""
         parents: set[str] = set()  # this folder as the server writes it
@@ -89,12 +87,12 @@ class WebDavShare(FolderShare):
                     raise RefusedError(FailReason.IO_ERROR, "the server lists entries of another folder")
                 parents.add(parent)
             source = _source(self.root, base + unquote_to_bytes(last), properties)
-            entries.append(Entry(source, _is_folder(properties)))
+            entries.append(Crawled(source, is_folder=_is_folder(properties)))
         return entries
 
     @contextmanager
-    def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
-        """Open a crawled file at a position; see ``RemoteShare``."""
+    def open(self, source: SourceFile, offset: int = 0) -> Iterator[RangeFile]:
+        """Open a crawled file at a position; see ``ServerShare``."""
         owner, readers = access_of(self._compared(source, _STATE + _ACCESS))
         headers: dict[str, str] = {}
         # From a byte before the position, so that no more is requested than the file has.

@@ -11,7 +11,7 @@ from phiscan.config import Config
 from phiscan.crawl.directory import Directory, directory_of, read_cached, read_ldap, read_local
 from phiscan.crawl.effective_access import NOBODY, EffectiveAccess, People
 from phiscan.crawl.settings import load_settings
-from phiscan.crawl.smb.share import SmbShare
+from phiscan.crawl.smb import SmbShare
 from phiscan.model import ReaderCount, Referral, Verdict
 from phiscan.review.records import reader_counts
 from phiscan.review.store import FileRecord, Store

@@ -17,7 +17,7 @@ from typing import Literal
 
 from blake3 import blake3
 
-from phiscan.crawl import is_remote
+from phiscan.crawl import is_url
 
 MAX_BYTES = 4 * 1024**3  # read for one script
 _CHUNK = 1 << 20
@@ -42,7 +42,7 @@ def hashed(targets: Iterable[tuple[Target, bytes]]) -> Iterator[tuple[Target, st
     """Yield files with their SHA-256, or why one is left out; ``targets``: each with its share."""
     left = MAX_BYTES
     for one, share in targets:
-        if is_remote(share):
+        if is_url(share):
             yield one, "on a share that is not mounted here"
             continue
         try:

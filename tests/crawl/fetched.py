@@ -10,8 +10,8 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl
+from phiscan.crawl.remote import ServerShare
 from phiscan.crawl.settings import load_settings
-from phiscan.crawl.share import RemoteShare
 from phiscan.crawl.shares import open_remote
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import SourceFile
@@ -20,7 +20,7 @@ from phiscan.pipeline.workers.delivery import fetch
 NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 
 
-def fetched(share: RemoteShare, source: SourceFile) -> bytes:
+def fetched(share: ServerShare, source: SourceFile) -> bytes:
     _, held = fetch(source, share, 2**30)
     try:
         return os.pread(held.descriptor, held.size, 0)
@@ -38,7 +38,7 @@ def posix_acl(*entries: tuple[int, int, int]) -> bytes:
 
 
 @contextmanager
-def opened_share(root: str) -> Iterator[RemoteShare]:
+def opened_share(root: str) -> Iterator[ServerShare]:
     share = open_remote(root.encode(), load_settings(Config()))
     try:
         yield share
@@ -46,7 +46,7 @@ def opened_share(root: str) -> Iterator[RemoteShare]:
         share.close()
 
 
-def described(share: RemoteShare, source: SourceFile) -> SourceFile:
+def described(share: ServerShare, source: SourceFile) -> SourceFile:
     """Return a file with its owner and readers, which are asked when it is opened."""
     with share.open(source) as opened:
         return opened.source

@@ -21,7 +21,7 @@ from phiscan.crawl import check_roots, is_same_file
 from phiscan.crawl.databases import sample
 from phiscan.crawl.databases.share import DatabaseShare
 from phiscan.crawl.settings import load_settings
-from phiscan.crawl.share_errors import PhiscanError
+from phiscan.crawl.share import PhiscanError
 from phiscan.errors import ExtractError, InputError
 from phiscan.extract import extract_bytes
 from phiscan.model import FailReason, SkipReason, SourceFile

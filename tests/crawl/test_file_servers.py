@@ -11,8 +11,8 @@ import pytest
 
 from phiscan.config import SharesTable
 from phiscan.crawl import check_roots, crawl, is_same_file
-from phiscan.crawl.share import OpenFile
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.remote import RangeFile
+from phiscan.crawl.share import RefusedError, UnansweredError
 from phiscan.crawl.shares import open_remote
 from phiscan.crawl.walk import AHEAD
 from phiscan.model import FailReason, SkipReason, SourceFile
@@ -216,7 +216,7 @@ def test_a_server_that_comes_back_is_read_from_where_it_broke_off(server: Server
             retry_policy = share.retry_policy
 
             @staticmethod
-            def open(source: SourceFile, offset: int = 0) -> AbstractContextManager[OpenFile]:
+            def open(source: SourceFile, offset: int = 0) -> AbstractContextManager[RangeFile]:
                 opened_at.append(offset)
                 if server.process is None:
                     server.start()
@@ -229,8 +229,8 @@ def test_a_server_that_comes_back_is_read_from_where_it_broke_off(server: Server
 
 @contextmanager
 def _breaking(
-    opening: AbstractContextManager[OpenFile], server: Server, *, is_broken: bool
-) -> Iterator[OpenFile]:
+    opening: AbstractContextManager[RangeFile], server: Server, *, is_broken: bool
+) -> Iterator[RangeFile]:
     with opening as opened:
         really_read, n_read = opened.read, 0
 

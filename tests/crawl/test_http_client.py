@@ -13,7 +13,7 @@ from phiscan.config import SharesTable
 from phiscan.crawl import http_client
 from phiscan.crawl.http_client import RANGE_BYTES, HttpClient
 from phiscan.crawl.retries import RetryPolicy
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.share import RefusedError, UnansweredError
 from phiscan.errors import PhiscanError
 from phiscan.model import FailReason
 from tests.servers.api_server import Answer, ApiServer, Request

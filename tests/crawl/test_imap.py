@@ -16,7 +16,7 @@ from phiscan.config import Config
 from phiscan.crawl import Crawled, check_roots, imap, is_same_file
 from phiscan.crawl.imap import ImapShare
 from phiscan.crawl.settings import load_settings
-from phiscan.crawl.share_errors import UnansweredError
+from phiscan.crawl.share import UnansweredError
 from phiscan.errors import InputError
 from phiscan.model import FailReason, SkipReason, SourceFile
 from tests.crawl.fetched import access_of, fetched, found_at, opened_share, reason_of, refusal_of

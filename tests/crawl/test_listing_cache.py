@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from phiscan.config import SharesTable
 from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, path_name
 from phiscan.crawl.location import unescaped
-from phiscan.crawl.share_errors import UnansweredError
+from phiscan.crawl.share import UnansweredError
 from phiscan.model import FailReason, SkipReason
 from tests.crawl.fetched import NOTHING
 

@@ -11,10 +11,10 @@ import s3fs
 
 from phiscan.config import SharesTable
 from phiscan.crawl import check_roots, is_same_file
-from phiscan.crawl.object_stores import s3 as s3_room
-from phiscan.crawl.object_stores.fsspec_store import ObjectStoreShare
-from phiscan.crawl.object_stores.s3 import S3Share
-from phiscan.crawl.share_errors import RefusedError
+from phiscan.crawl import s3 as s3_room
+from phiscan.crawl.fsspec_store import ObjectStoreShare
+from phiscan.crawl.s3 import S3Share
+from phiscan.crawl.share import RefusedError
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SkipReason
 from tests.bucket import SECRET, environment, made_bucket, running_store

@@ -11,7 +11,7 @@ import pytest
 
 from phiscan.config import SharesTable
 from phiscan.crawl import check_roots
-from phiscan.crawl.share_errors import UnansweredError
+from phiscan.crawl.share import UnansweredError
 from phiscan.crawl.shares import open_remote
 from tests.crawl.fetched import described, found_at, opened_share, refusal_of
 from tests.needs import needs

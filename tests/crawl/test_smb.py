@@ -12,7 +12,7 @@ from phiscan.config import AccessTable, Config
 from phiscan.crawl import is_same_file
 from phiscan.crawl.directory import Entry, directory_of
 from phiscan.crawl.settings import load_settings
-from phiscan.crawl.smb.share import SmbShare
+from phiscan.crawl.smb import SmbShare
 from phiscan.errors import ExtractError
 from phiscan.model import FailReason
 from phiscan.pipeline.reader_counts import effective_access

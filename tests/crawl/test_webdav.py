@@ -7,7 +7,7 @@ import pytest
 
 from phiscan.crawl import check_roots, walk
 from phiscan.crawl.http_client import RANGE_BYTES
-from phiscan.crawl.share_errors import RefusedError
+from phiscan.crawl.share import RefusedError
 from phiscan.crawl.webdav import access_of, responses
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SourceFile

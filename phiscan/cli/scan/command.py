@@ -21,7 +21,7 @@ from phiscan.cli.output import config_of, log, print_json, print_message, warn_o
 from phiscan.cli.scan.lock import lock_roots
 from phiscan.cli.scan.output import FORMATS
 from phiscan.config import MAX_WORKERS, Config
-from phiscan.crawl import IgnoreRules, check_roots, content_of, crawl, is_remote, load_ignore
+from phiscan.crawl import IgnoreRules, check_roots, content_of, crawl, is_url, load_ignore
 from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
 from phiscan.monitoring.notices import Notices, counts_of, read_notices
 from phiscan.patients.settings import load_settings
@@ -478,7 +478,7 @@ def _workers(
 
 def _countable(folders: tuple[bytes, ...]) -> tuple[bytes, ...]:
     """Return the folders if all are local: a server is not listed twice for a progress display."""
-    return () if any(map(is_remote, folders)) else folders
+    return () if any(map(is_url, folders)) else folders
 
 
 def _count_only(config: Config, folders: tuple[bytes, ...], ignore: IgnoreRules, *, as_json: bool) -> None:

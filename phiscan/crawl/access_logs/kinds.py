@@ -26,6 +26,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from phiscan.crawl.access_logs.log import MAX_RECORD, Log, Read
+from phiscan.crawl.share import optional
 from phiscan.errors import InputError
 
 _NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, SyntaxError, ArithmeticError)
@@ -124,11 +125,8 @@ def _windows_events(log: Log) -> Iterator[str]:
 
 
 def _from_evtx(log: Log) -> Iterator[str]:
-    try:
+    with optional(".evtx", "evtx", "evtx"):
         from evtx import PyEvtxParser  # noqa: PLC0415 (an optional part)
-    except ImportError:
-        message = ".evtx: needs the package evtx; expected phiscan installed with [evtx]"
-        raise InputError(message) from None
     found: Any = None
     while True:
         try:

@@ -15,7 +15,7 @@ from typing import Any
 from phiscan.crawl.credentials import Credentials
 from phiscan.crawl.http_client import tls_context
 from phiscan.crawl.location import LOOPBACK, Location
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.share import RefusedError, UnansweredError
 from phiscan.errors import PhiscanError
 from phiscan.model import FailReason
 

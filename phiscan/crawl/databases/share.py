@@ -21,9 +21,7 @@ from phiscan.crawl.databases.dialects import MARIADB, POSTGRESQL, translated
 from phiscan.crawl.databases.sample import MOST_BYTES, take_sample
 from phiscan.crawl.location import escaped, unescaped
 from phiscan.crawl.remote import FolderShare, RangeFile
-from phiscan.crawl.share import OpenFile, identity_number
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
-from phiscan.crawl.walk import Entry
+from phiscan.crawl.share import Crawled, RefusedError, UnansweredError, identity_number, optional
 from phiscan.errors import InputError
 from phiscan.model import FailReason, SourceFile
 
@@ -50,12 +48,8 @@ class DatabaseShare(FolderShare):
         url = sa.URL.create(dialect.driver, *account, where.host, where.port or None, database or None)
         self._wait_s = max(2, round(settings.timeout_s))
         how = {"connect_args": dialect.arguments(where, who, self._wait_s), **dialect.options}
-        try:
+        with optional(f"{where.scheme}://", dialect.package, dialect.extra):
             self._engine = sa.create_engine(url, pool_size=1, max_overflow=0, **how)
-        except ImportError:
-            needed = f"needs the package {dialect.package}; expected phiscan installed with [{dialect.extra}]"
-            message = f"{where.scheme}://: {needed}"
-            raise InputError(message) from None
         sa.event.listen(self._engine, "connect", self._prepare)
 
     def check(self) -> None:
@@ -77,8 +71,8 @@ class DatabaseShare(FolderShare):
         self._engine.dispose()
 
     @contextmanager
-    def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
-        """Copy a sample of the rows of a table and open it at a position; see ``RemoteShare``."""
+    def open(self, source: SourceFile, offset: int = 0) -> Iterator[RangeFile]:
+        """Copy a sample of the rows of a table and open it at a position; see ``ServerShare``."""
         folder, _, name = source.path.decode("utf-8", "surrogateescape").rpartition("/")
         schema, name = unescaped(folder) or self._schema, unescaped(name.removesuffix(ENDING))
         seed = identity_number(str(source.absolute), str(source.inode)) % 2**31
@@ -97,14 +91,14 @@ class DatabaseShare(FolderShare):
         data = sample.data
         yield RangeFile(described, lambda at: data[at:], offset, n_bytes=len(data))
 
-    def list_folder(self, folder: bytes) -> list[Entry]:
+    def list_folder(self, folder: bytes) -> list[Crawled]:
         """Return the schemas, or the tables of one; see ``FolderShare``."""
         with self._connected() as connection:
             if not folder and not self._schema:
                 names = [escaped(name).encode() for name in self._schemas(connection)]
-                return [Entry(SourceFile(self.root, name, 0, 0, 0, 0, 0), is_folder=True) for name in names]
+                return [Crawled(SourceFile(self.root, name, 0, 0, 0, 0, 0), is_folder=True) for name in names]
             tables = self._tables(connection, unescaped(folder.decode()) or self._schema)
-        return [Entry(self._source(folder, table), is_folder=False) for table in tables]
+        return [Crawled(self._source(folder, table), is_folder=False) for table in tables]
 
     def _source(self, folder: bytes, table: sa.Row[Any]) -> SourceFile:
         path = b"/".join(filter(None, (folder, (escaped(table.name) + ENDING).encode())))

@@ -18,8 +18,8 @@ from urllib.parse import urlencode, urlsplit
 from phiscan.config import SharesTable
 from phiscan.crawl.credentials import Credentials, read_private
 from phiscan.crawl.http_client import HttpClient
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
-from phiscan.errors import InputError, PhiscanError
+from phiscan.crawl.share import RefusedError, UnansweredError, optional
+from phiscan.errors import PhiscanError
 from phiscan.model import FailReason
 
 _EXTRA = "microsoft365"
@@ -115,12 +115,8 @@ class _SignIn:
         raise UnansweredError(message, is_gone=False)
 
     def _made(self) -> Any:
-        try:
+        with optional(_EXTRA, "msal", _EXTRA):
             import msal  # noqa: PLC0415 (an optional part, and slow to load)
-        except ImportError:
-            raise InputError(
-                _EXTRA, f"needs the package msal; expected phiscan installed with [{_EXTRA}]"
-            ) from None
         mine = self._credentials
         secret: str | dict[str, Any] = mine.password
         if mine.key_file:

@@ -20,8 +20,7 @@ from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, pages_of,
 from phiscan.crawl.location import unescaped
 from phiscan.crawl.microsoft365.graph import Graph, access_of, name_of
 from phiscan.crawl.remote import RangeFile
-from phiscan.crawl.share import OpenFile, identity_number, nanoseconds_of
-from phiscan.crawl.share_errors import RefusedError
+from phiscan.crawl.share import RefusedError, identity_number, nanoseconds_of
 from phiscan.errors import InputError
 from phiscan.model import FailReason, SourceFile
 
@@ -53,8 +52,8 @@ class Microsoft365Share(ListedShare):
         self._graph.close()
 
     @contextmanager
-    def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
-        """Open a crawled file or message at a position; see ``RemoteShare``."""
+    def open(self, source: SourceFile, offset: int = 0) -> Iterator[RangeFile]:
+        """Open a crawled file or message at a position; see ``ServerShare``."""
         feed, item = self.find(source)
         if item.kind == Kind.PACKAGE:
             detail = "a package, such as a notebook, of which no files are listed"

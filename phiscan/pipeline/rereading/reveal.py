@@ -20,7 +20,7 @@ from typing import Self, TypeVar
 
 from phiscan import extract
 from phiscan.config import Config, PatientsTable
-from phiscan.crawl import is_remote
+from phiscan.crawl import is_url
 from phiscan.errors import ConflictError, ExtractError, InputError
 from phiscan.health.term_lexicon import load_lexicon
 from phiscan.model import Document, FileResult, SourceFile
@@ -156,7 +156,7 @@ def present(source: SourceFile) -> SourceFile | None:
 
     A file of a share that is not mounted is returned as it was examined: whoever fetches it asks the share.
     """
-    if is_remote(source.root):
+    if is_url(source.root):
         return source
     try:
         info = os.lstat(source.absolute)

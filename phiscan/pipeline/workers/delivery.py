@@ -13,11 +13,12 @@ from functools import cached_property
 from typing import Self, TypeVar
 
 from phiscan.config import Config, SharesTable
+from phiscan.crawl.location import is_url
 from phiscan.crawl.posix_access import with_access
+from phiscan.crawl.remote import ServerShare
 from phiscan.crawl.settings import load_settings
-from phiscan.crawl.share import RemoteShare
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
-from phiscan.crawl.shares import is_remote, open_remote
+from phiscan.crawl.share import RefusedError, UnansweredError
+from phiscan.crawl.shares import open_remote
 from phiscan.errors import ExtractError, origin
 from phiscan.model import FailReason, SourceFile
 from phiscan.pipeline.workers.file_handoff import FileHandoff, MemoryFile
@@ -38,7 +39,7 @@ class Delivery:
         self._config = config
         self._limit = config.limits.file_bytes
         self._handoff = handoff
-        self._shares: dict[bytes, RemoteShare] = {}
+        self._shares: dict[bytes, ServerShare] = {}
         self._pool: ThreadPoolExecutor | None = None
         # Bytes of each file that is fetched, being fetched (by its listing, which may be wrong) or examined.
         self._held: dict[bytes, int] = {}
@@ -99,7 +100,7 @@ class Delivery:
         return within and len(self._held) < MOST_HELD
 
     def _begin(self, source: SourceFile) -> SourceFile | Future[SourceFile]:
-        if not is_remote(source.root):
+        if not is_url(source.root):
             self._handoff.put_local(source)
             return with_access(source)
         if source.unopened:
@@ -110,7 +111,7 @@ class Delivery:
             self._pool = ThreadPoolExecutor(self._settings.connections, thread_name_prefix="fetch")
         return self._pool.submit(self._bring, source, share)
 
-    def _bring(self, source: SourceFile, share: RemoteShare) -> SourceFile:
+    def _bring(self, source: SourceFile, share: ServerShare) -> SourceFile:
         """Fetch one file and register it, or the reason why it could not be fetched, for its worker."""
         held: MemoryFile | ExtractError
         try:
@@ -123,7 +124,7 @@ class Delivery:
         self._handoff.put(source, held)
         return source
 
-    def _share(self, root: bytes) -> RemoteShare:
+    def _share(self, root: bytes) -> ServerShare:
         if root not in self._shares:
             self._shares[root] = open_remote(root, self._settings)
         return self._shares[root]
@@ -134,10 +135,10 @@ class Delivery:
 
 
 def _is_fetched(source: SourceFile) -> bool:
-    return is_remote(source.root) and not source.unopened
+    return is_url(source.root) and not source.unopened
 
 
-def fetch(source: SourceFile, share: RemoteShare, max_bytes: int) -> tuple[SourceFile, MemoryFile]:
+def fetch(source: SourceFile, share: ServerShare, max_bytes: int) -> tuple[SourceFile, MemoryFile]:
     """Fetch a file into sealed memory; return it with its owner and its readers.
 
     An answer that fails on the way is asked for again from where it broke off.
@@ -159,7 +160,7 @@ def fetch(source: SourceFile, share: RemoteShare, max_bytes: int) -> tuple[Sourc
     return described, held
 
 
-def _copy(source: SourceFile, share: RemoteShare, held: MemoryFile, max_bytes: int) -> SourceFile:
+def _copy(source: SourceFile, share: ServerShare, held: MemoryFile, max_bytes: int) -> SourceFile:
     with share.open(source, held.size) as opened:
         # A source that only estimates the size in its listing may know it first at the end.
         while opened.n_bytes <= max_bytes and (chunk := opened.read(CHUNK_BYTES)):

@@ -12,9 +12,7 @@ from typing import Any
 
 from phiscan.config import SharesTable
 from phiscan.crawl.remote import FolderShare, RangeFile
-from phiscan.crawl.share import OpenFile, identity_number, nanoseconds_of
-from phiscan.crawl.share_errors import RefusedError, UnansweredError
-from phiscan.crawl.walk import Entry
+from phiscan.crawl.share import Crawled, RefusedError, UnansweredError, identity_number, nanoseconds_of
 from phiscan.errors import InputError, PhiscanError
 from phiscan.model import FailReason, SourceFile
 
@@ -32,8 +30,8 @@ class ObjectStoreShare(FolderShare):
         self._base = "/".join((self.location.host, *self.location.path))
 
     @contextmanager
-    def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
-        """Open a crawled object at a position; see ``RemoteShare``."""
+    def open(self, source: SourceFile, offset: int = 0) -> Iterator[RangeFile]:
+        """Open a crawled object at a position; see ``ServerShare``."""
         name = self._name(source.path)
 
         def fetch(start: int) -> bytes:
@@ -48,7 +46,7 @@ class ObjectStoreShare(FolderShare):
         verify()
         yield RangeFile(source, fetch, offset, verify=verify)
 
-    def list_folder(self, folder: bytes) -> list[Entry]:
+    def list_folder(self, folder: bytes) -> list[Crawled]:
         """Return the entries of a folder; see ``FolderShare``."""
         base = self._name(folder)
         entries = []
@@ -58,7 +56,7 @@ class ObjectStoreShare(FolderShare):
                 continue  # the marker of the folder itself
             path = folder + b"/" + name if folder else name
             is_folder = info.get("type") == "directory"
-            entries.append(Entry(_source(self.root, path, info), is_folder=is_folder))
+            entries.append(Crawled(_source(self.root, path, info), is_folder=is_folder))
         return entries
 
     def _ask(self, action: Callable[[], Any]) -> Any:

@@ -1,1 +1,0 @@
-"""Object stores: Amazon S3, and those supported by fsspec."""

@@ -1,1 +1,0 @@
-"""SMB shares that are not mounted."""
