@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 RANGE_BYTES = 8 * 1024**2  # per request
 _MOST_BYTES = 256 * 1024**2  # of an answer that is read whole
-_SLOWEST = 1024  # bytes a second: what comes more slowly would never end
+SLOWEST = 1024  # bytes a second: what comes more slowly would never end
 _PARTIAL = 206
 _MAX_REDIRECTS = 5
 _OK = 400  # statuses from here on are errors
@@ -186,7 +186,7 @@ class HttpClient:
             data += chunk
             if len(data) >= (most_bytes or _MOST_BYTES):
                 break
-            if time.monotonic() > begun + self._timeout_s + len(data) / _SLOWEST:
+            if time.monotonic() > begun + self._timeout_s + len(data) / SLOWEST:
                 raise TimeoutError
         if not most_bytes and len(data) >= _MOST_BYTES:
             raise RefusedError(FailReason.TOO_LARGE, f"an answer of over {_MOST_BYTES} bytes")

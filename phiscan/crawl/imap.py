@@ -10,18 +10,19 @@ Source: RFC 3501 (IMAP4rev1; 5.1: modified UTF-7), RFC 2342 (namespaces), RFC 43
 
 from __future__ import annotations
 
+import imaplib
 import logging
 import re
 import ssl
 import threading
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from phiscan.config import SharesTable
-from phiscan.crawl.http_client import tls_context
+from phiscan.crawl.http_client import SLOWEST, tls_context
 from phiscan.crawl.location import LOOPBACK, escaped
 from phiscan.crawl.remote import FolderShare, RangeFile
 from phiscan.crawl.share import (
@@ -42,6 +43,8 @@ with optional("imap://", "imapclient", "imap"):
 
 PAGE = 1_000  # messages listed by one command; their numbers fit in the line that any server reads
 RANGE_BYTES = 8 * 1024**2  # of a message, fetched by one command
+MOST_BYTES = 4 * RANGE_BYTES  # of an answer: a range, or as much as a hundred thousand folders
+_CHUNK = 2**18
 _NO_MESSAGES = (b"\\noselect", b"\\nonexistent")
 _GROUP = re.compile(r"!?\$|group[=:]")
 # Who may read, of the identifiers that are no names.
@@ -215,7 +218,7 @@ class ImapShare(FolderShare):
         where, who = self.location, self.credentials
         is_tls, context = where.scheme == "imaps", tls_context(who.ca_file, "imap")
         how: dict[str, Any] = {"ssl_context": context if is_tls else None, "timeout": self.settings.timeout_s}
-        client = IMAPClient(where.host, where.port or None, ssl=is_tls, **how)
+        client = Client(where.host, where.port or None, ssl=is_tls, **how)
         try:
             client.folder_encode = client.normalise_times = False
             if not is_tls and client.has_capability("STARTTLS"):
@@ -223,7 +226,6 @@ class ImapShare(FolderShare):
             elif not is_tls and where.host not in LOOPBACK:
                 detail = "the connection would not be encrypted; expected imaps, or a server with STARTTLS"
                 raise RefusedError(FailReason.IO_ERROR, detail)  # noqa: TRY301 (closed as after any error)
-            client._imap.read = partial(_read, client._imap.read)  # noqa: SLF001 (the only place)
             if who.token:
                 client.oauth2_login(who.username, who.token)
             else:
@@ -234,11 +236,57 @@ class ImapShare(FolderShare):
         return client
 
 
-def _read(read: Callable[[int], bytes], n_bytes: int) -> bytes:
-    """Return so many bytes of an answer, which must not be more than anything that was requested."""
-    if n_bytes > 2 * RANGE_BYTES:
-        raise ValueError
-    return read(n_bytes)
+class _Protocol(imaplib.IMAP4):
+    """The protocol of the library, with a bound on the bytes and the time of the answer to one command."""
+
+    file: Any
+    n_bytes, begun = 0, 0.0
+
+    def open(self, host: str = "", port: int = imaplib.IMAP4_PORT, timeout: float | None = None) -> None:
+        """Connect; the server sends its greeting."""
+        self.n_bytes, self.begun = 0, time.monotonic()
+        super().open(host, port, timeout)
+
+    def send(self, data: Any) -> None:
+        """Send a command or a part of it."""
+        self.n_bytes, self.begun = 0, time.monotonic()
+        super().send(data)
+
+    def readline(self) -> bytes:
+        """Return the next line with its end."""
+        line = bytearray()
+        while not line.endswith(b"\n") and (n_there := len(self.file.peek())):
+            line += self._counted(self.file.readline(n_there))
+        return bytes(line)
+
+    def read(self, size: int) -> bytes:
+        """Return so many bytes."""
+        data = bytearray()
+        while len(data) < size and (more := self.file.read1(min(size - len(data), _CHUNK))):
+            data += self._counted(more)
+        return bytes(data)
+
+    def _counted(self, more: bytes) -> bytes:
+        self.n_bytes += len(more)
+        if self.n_bytes > MOST_BYTES:
+            raise ValueError
+        if time.monotonic() > self.begun + (self.sock.gettimeout() or 0.0) + self.n_bytes / SLOWEST:
+            raise TimeoutError
+        return more
+
+
+class _EncryptedProtocol(_Protocol, imaplib.IMAP4_SSL):
+    """The same, encrypted from the first byte on."""
+
+
+class Client(IMAPClient):
+    """The library's client, through the protocol with bounds."""
+
+    def _create_IMAP4(self) -> _Protocol:  # noqa: N802 (the library's)
+        how, timeout_s = (self.host, self.port), self._timeout.connect
+        if self.ssl:
+            return _EncryptedProtocol(*how, ssl_context=self.ssl_context, timeout=timeout_s)
+        return _Protocol(*how, timeout=timeout_s)
 
 
 def _shut(client: Any) -> None:

@@ -4,8 +4,9 @@ import os
 import re
 import shutil
 import socket
+import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -191,7 +192,7 @@ def test_does_not_send_a_password_over_a_plain_connection(monkeypatch: pytest.Mo
             sent.append(words)
 
     monkeypatch.setenv("PHISCAN_IMAP_USERNAME", USER)
-    monkeypatch.setattr(imap, "IMAPClient", lambda *_, **__: Plain())
+    monkeypatch.setattr(imap, "Client", lambda *_, **__: Plain())
     with pytest.raises(InputError, match="would not be encrypted"):
         check_roots(["imap://mail.example.org"])
     assert sent == []
@@ -217,7 +218,7 @@ def test_a_message_of_no_folder_has_changed(dovecot: Dovecot) -> None:
     assert reason_of(gone) is FailReason.CHANGED
 
 
-def test_reads_no_more_than_twice_what_was_requested(
+def test_reads_no_more_than_an_honest_answer_may_have(
     dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From a server that returns whole messages; it costs the message, and the server is not gone."""
@@ -227,12 +228,47 @@ def test_reads_no_more_than_twice_what_was_requested(
         return really_fetch(self, numbers, [one.partition("<")[0] for one in data])
 
     monkeypatch.setattr(imapclient.IMAPClient, "fetch", fetch_whole)
-    dovecot.add("", "1.a", MAIL)
+    body = MAIL * 1000
+    dovecot.add("", "1.a", body)
     (crawled,) = found_at(dovecot.server.url)
-    monkeypatch.setattr(imap, "RANGE_BYTES", len(MAIL) - 10)
+    monkeypatch.setattr(imap, "RANGE_BYTES", len(body) - 10)
     with opened_share(dovecot.server.url) as share:
-        assert fetched(share, crawled.source) == MAIL
-        monkeypatch.setattr(imap, "RANGE_BYTES", 10)
+        assert fetched(share, crawled.source) == body
+        monkeypatch.setattr(imap, "MOST_BYTES", len(body) - 10)
         with pytest.raises(UnansweredError) as caught, share.open(crawled.source) as opened:
             opened.read(1)
     assert not caught.value.is_gone
+
+
+@pytest.mark.parametrize(
+    ("greeting", "piece", "pause_s", "error"),
+    [
+        (b"* OK ready\r\n", b"* 1 EXISTS\r\n" * 99, 0, "ValueError"),
+        (b"* OK ready\r\n", b"x" * 999, 0, "ValueError"),
+        (b"", b"x" * 999, 0, "ValueError"),
+        (b"", b"x", 0.05, "TimeoutError"),
+    ],
+)
+def test_an_answer_without_end_is_no_answer(
+    monkeypatch: pytest.MonkeyPatch, greeting: bytes, piece: bytes, pause_s: float, error: str
+) -> None:
+    monkeypatch.setattr(imap, "MOST_BYTES", 100_000)
+    monkeypatch.setenv("PHISCAN_IMAP_USERNAME", USER)
+    monkeypatch.setenv("PHISCAN_SHARES_TIMEOUT_S", "0.3")
+    monkeypatch.setenv("PHISCAN_SHARES_ATTEMPTS", "1")
+
+    def serve() -> None:
+        connection, _ = listening.accept()
+        with connection, suppress(OSError):
+            connection.sendall(greeting)
+            while not closed.wait(pause_s):
+                connection.sendall(piece)
+
+    closed = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(InputError, match=error):
+            check_roots([f"imap://127.0.0.1:{listening.getsockname()[1]}"])
+        closed.set()
+        thread.join()
