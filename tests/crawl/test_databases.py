@@ -5,6 +5,7 @@ import os
 import socket
 import sqlite3
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -327,6 +328,25 @@ def test_yields_the_tables_of_each_schema_and_materialized_views(database: Datab
         b"public/sums.sqlite": [(3,)],
     }
     assert [one.source.path for one in found if one.skip is SkipReason.EMPTY] == [b"public/empty.sqlite"]
+
+
+@pytest.mark.parametrize("server", ["postgresql"], indirect=True)
+def test_holds_one_row_more_than_it_keeps(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that compress well are far longer than the size of their table says."""
+    monkeypatch.setattr(sample, "MOST_BYTES", 2 * 2**20)
+    database.run(
+        "CREATE TABLE notes AS SELECT repeat('x', CASE WHEN n < 300 THEN 9 ELSE 1048576 END)"
+        " FROM generate_series(1, 600) AS n"
+    )
+    (crawled,) = found_at(database.url)
+    tracemalloc.start()
+    try:
+        described, data = _fetched(database, crawled.source)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert described.sampled_rows == (len(_rows(data)), 600)
+    assert most < 5 * len(data)
 
 
 @pytest.mark.parametrize("server", ["postgresql"], indirect=True)

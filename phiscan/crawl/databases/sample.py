@@ -21,7 +21,6 @@ import sqlalchemy as sa
 from phiscan.crawl.databases.dialects import POSTGRESQL, Dialect
 
 MOST_BYTES = 64 * 1024**2  # of the rows that are wanted, by their average length
-_BUFFER_BYTES = 4 * 1024**2  # of rows fetched at a time
 _BLOCK_BYTES = 8192
 _LARGEST_INTEGER = 2**63
 
@@ -47,7 +46,7 @@ def take_sample(
     share = min(1.0, most_rows * _BLOCK_BYTES / max(table.n_scanned_bytes, 1)) if dialect.blocks else 1.0
     if share < 1:
         source += dialect.blocks.format(percent=share * 100, seed=seed)
-    n_found = _run(connection, f"SELECT count(*) FROM {source}").scalar_one()  # noqa: S608 (quoted names)
+    ((n_found,),) = _rows(connection, dialect, f"SELECT count(*) FROM {source}")  # noqa: S608 (quoted names)
     n_all = n_found if share >= 1 else round(max(n_found, 1) / share)
     row_bytes = max(table.n_bytes / max(n_all, 1), 1)
     n_wanted = max(1, min(most_rows, int(MOST_BYTES / row_bytes)))
@@ -57,9 +56,9 @@ def take_sample(
         source += f" WHERE {dialect.condition.format(share=n_wanted_on_average / n_found, seed=seed)}"
     declared, expressions = _columns(connection, dialect, table)
     statement = f"SELECT {table.hint}{', '.join(expressions)} FROM {source}"  # noqa: S608 (quoted names)
-    found = _run(connection, statement, n_buffered=max(1, min(1000, int(_BUFFER_BYTES / row_bytes))))
+    found = _rows(connection, dialect, statement)
     rows = list(_bounded(found, n_wanted))
-    if found.fetchone() is not None:
+    if next(found, None) is not None:
         connection.invalidate()  # else the driver would fetch what is left
     random.Random(seed).shuffle(rows)  # noqa: S311 (an order, no secret)
     name = POSTGRESQL.quoted(f"_{table.name}" if table.name.lower().startswith("sqlite_") else table.name)
@@ -88,10 +87,17 @@ def _columns(connection: sa.Connection, dialect: Dialect, table: sa.Row[Any]) ->
     return declared or ["none TEXT"], expressions or ["1"]
 
 
-def _run(connection: sa.Connection, statement: str, n_buffered: int = 1) -> sa.CursorResult[Any]:
-    """Run a statement as it is: names in it may have what stands for parameters elsewhere."""
-    plain = connection.execution_options(no_parameters=True, stream_results=True, max_row_buffer=n_buffered)
-    return plain.exec_driver_sql(statement)
+def _rows(connection: sa.Connection, dialect: Dialect, statement: str) -> Iterator[Sequence[Any]]:
+    """Run a statement as it is, and yield its rows, of which one is in memory at a time.
+
+    Names in it may have what stands for parameters elsewhere. How long rows are is not known before: a cell
+    that compresses well is far longer than its part of the table.
+    """
+    if dialect is POSTGRESQL:
+        raw: Any = connection.connection.dbapi_connection
+        return iter(raw.cursor().stream(statement))
+    plain = connection.execution_options(no_parameters=True, stream_results=True, max_row_buffer=1)
+    return iter(plain.exec_driver_sql(statement))
 
 
 def _bounded(rows: Iterable[Sequence[Any]], n_wanted: int) -> Iterator[list[Any]]:

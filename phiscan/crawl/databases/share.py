@@ -153,7 +153,5 @@ class DatabaseShare(FolderShare):
                         raise
                     finally:
                         self._raw = None
-        except sa.exc.DBAPIError as error:
-            raise translated(error.orig if isinstance(error.orig, Exception) else error) from None
-        except (sa.exc.SQLAlchemyError, OSError) as error:
-            raise translated(error) from None
+        except (sa.exc.SQLAlchemyError, self._engine.dialect.loaded_dbapi.Error, OSError) as error:
+            raise translated(getattr(error, "orig", None) or error) from None
