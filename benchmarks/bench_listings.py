@@ -22,7 +22,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.crawl import IgnoreRules
 from phiscan.crawl.google_drive import FIELDS
-from phiscan.crawl.microsoft365.share import DRIVE_ITEM
+from phiscan.crawl.microsoft365 import DRIVE_ITEM
 from phiscan.crawl.settings import load_settings
 from phiscan.crawl.shares import open_remote
 

@@ -403,7 +403,7 @@ def load_config(path: Path | None = None, environ: Mapping[str, str] | None = No
             continue
         is_list = wanted == tuple[str, ...]
         given = [part for part in value.split(os.pathsep) if part] if is_list else value
-        changes[name] = _convert(f"PHISCAN_{name.upper()}", given, wanted)
+        changes[name] = convert(f"PHISCAN_{name.upper()}", given, wanted)
     if changes.get("database") or changes.get("database_file"):  # they override both fields of the file
         config = replace(config, database="", database_file="")
     config = _with_secret_url(replace(config, **changes))
@@ -485,7 +485,7 @@ def _take(where: str, raw: Mapping[str, Any], kind: Any) -> dict[str, Any]:
             if nearest := _nearest(name, known):
                 message += f"; the nearest is {nearest}"
             raise ConfigError(message)
-    return {name: _convert(f"{where}{name}", value, known[name]) for name, value in raw.items()}
+    return {name: convert(f"{where}{name}", value, known[name]) for name, value in raw.items()}
 
 
 def _nearest(name: str, known: Mapping[str, Any]) -> str:
@@ -499,17 +499,22 @@ def _nearest(name: str, known: Mapping[str, Any]) -> str:
     return next(iter([*get_close_matches(name.lower(), known, n=1), *elsewhere]), "")
 
 
-def _convert(where: str, value: Any, wanted: Any) -> Any:
+def convert(where: str, value: Any, wanted: Any) -> Any:
+    """Return a value of the configuration as what is wanted: a text, a number, a table.
+
+    Raises:
+        ConfigError: names the place, and what was expected; the value is not quoted.
+    """
     if _is_table(of_list := _of_list(wanted)):
         if not isinstance(value, list):
             _refuse(where, f"tables [[{where.rpartition(' ')[2]}]]")
-        return tuple(_convert(f"{where}[{number}]", one, of_list) for number, one in enumerate(value, 1))
+        return tuple(convert(f"{where}[{number}]", one, of_list) for number, one in enumerate(value, 1))
     if _is_table(wanted):
         if not isinstance(value, Mapping):
             _refuse(where, f"a table [{where.rpartition(' ')[2]}]")
         if get_origin(wanted) is not Mapping:
             return wanted(**_take(f"{where}.", value, wanted))
-        return {name: _convert(f"{where}.{name}", one, get_args(wanted)[1]) for name, one in value.items()}
+        return {name: convert(f"{where}.{name}", one, get_args(wanted)[1]) for name, one in value.items()}
     convert, not_of, expected = _CONVERTERS[wanted]
     try:
         return _refuse(where, expected) if isinstance(value, not_of) else convert(value)

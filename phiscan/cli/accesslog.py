@@ -11,7 +11,7 @@ import click
 
 from phiscan.cli.output import Answer, answers, config_of, print_message
 from phiscan.cli.queue.command import open_store
-from phiscan.crawl.access_logs.kinds import KINDS
+from phiscan.crawl.access_logs import KINDS
 from phiscan.errors import InputError
 from phiscan.pipeline.access_logs import Imported, import_logs
 from phiscan.report.openings import opening_words, together_words

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from phiscan.config import SharesTable
+from phiscan.config import SharesTable, convert
 from phiscan.crawl.share import optional
 from phiscan.errors import ConfigError
 
@@ -71,17 +71,8 @@ def _from_file(root: bytes, name: str) -> Credentials | None:
         tables = tomllib.loads(read_private(name, "credentials_file"))
     except tomllib.TOMLDecodeError:  # its message quotes the line, and with it a password
         raise ConfigError(name, "credentials_file: not valid TOML") from None
-    known = {item.name for item in fields(Credentials)}
-    for prefix, table in tables.items():
-        if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
-            raise ConfigError(name, f'{prefix}: expected a table ["URL"] of texts')
-        unknown = sorted(set(table) - known)
-        if unknown:
-            raise ConfigError(
-                name, f"{prefix}: {unknown[0]}: unknown field; expected one of {', '.join(sorted(known))}"
-            )
-    found = {prefix.rstrip("/"): table for prefix, table in tables.items()}
-    return next((Credentials(**found[one]) for one in _prefixes(root) if one in found), None)
+    found = {one.rstrip("/"): convert(f"{name}: {one}", table, Credentials) for one, table in tables.items()}
+    return next((found[one] for one in _prefixes(root) if one in found), None)
 
 
 def _from_keyring(root: bytes) -> Credentials | None:

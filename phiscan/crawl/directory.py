@@ -22,7 +22,7 @@ from typing import Any
 
 from phiscan.config import DirectoryTable, SharesTable
 from phiscan.crawl.credentials import credentials_of
-from phiscan.crawl.location import parse_url
+from phiscan.crawl.location import LOOPBACK, parse_url
 from phiscan.crawl.security_descriptor import name_of, sid_of
 from phiscan.crawl.share import optional
 from phiscan.errors import InputError
@@ -32,7 +32,6 @@ DISABLED, EXPIRED, MISSING = "disabled", "expired", "missing"  # states of accou
 _KEY_BYTES = 16
 _FIRST_PERSON, _NOBODY = 1000, 65534  # user numbers of this machine: accounts of its services are below
 
-_LOOPBACK = frozenset({"localhost", "127.0.0.1"})
 _PAGE = 500
 _ACCOUNTS = (
     "(|(objectClass=posixAccount)(objectClass=inetOrgPerson)(&(objectClass=user)(!(objectClass=computer))))"
@@ -181,11 +180,11 @@ def read_ldap(settings: DirectoryTable, shares: SharesTable, now: datetime) -> t
         message = f"directory.url: {settings.url}: expected ldaps://SERVER/BASE or ldap://SERVER/BASE"
         raise InputError(message)
     granted = credentials_of(settings.url.encode(), shares)
-    is_private = location.scheme == "ldaps" or location.host in _LOOPBACK
+    is_private = location.scheme == "ldaps" or location.host in LOOPBACK
     timeout_s = max(1, round(shares.timeout_s))  # the library takes whole numbers only
     try:
         server = ldap3.Server(
-            f"{location.scheme}://{location.host}" + (f":{location.port}" if location.port else ""),
+            f"{location.scheme}://{location.server}",
             tls=ldap3.Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=granted.ca_file or None),
             get_info=ldap3.NONE,
             connect_timeout=timeout_s,

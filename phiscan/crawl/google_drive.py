@@ -170,7 +170,7 @@ class GoogleDriveShare(ListedShare):
     def _client(self, subject: str, scope: str = _DRIVES_SCOPE) -> HttpClient:
         with self._lock:
             if (subject, scope) not in self._clients:
-                sign_in = _SignIn(self.settings, self.credentials, subject, scope)
+                sign_in = _SignIn(self.settings, self.credentials, subject, scope).headers
                 ca_file = self.credentials.ca_file
                 made = HttpClient(self.settings, sign_in, ca_file=ca_file, extra=_EXTRA, refine=_refusal_of)
                 self._clients[subject, scope] = made
@@ -185,7 +185,7 @@ class _SignIn:
             from google.oauth2 import service_account  # noqa: PLC0415 (an optional part)
         if not credentials.key_file:
             raise RefusedError(FailReason.NO_PERMISSION, "no key_file of a service account is set")
-        self._client = HttpClient(settings, None, ca_file=credentials.ca_file, extra=_EXTRA)
+        self._client = HttpClient(settings, ca_file=credentials.ca_file, extra=_EXTRA)
         self._lock = threading.Lock()
         try:
             key = json.loads(read_private(credentials.key_file, "key_file"))
@@ -196,7 +196,7 @@ class _SignIn:
             raise RefusedError(FailReason.NO_PERMISSION, message) from None
 
     def headers(self, *, renew: bool) -> Mapping[str, str]:
-        """Return the header with a token; see ``Authorization``."""
+        """Return the header with a token; see ``HttpClient``."""
         from google.auth.exceptions import GoogleAuthError  # noqa: PLC0415 (an optional part)
 
         with self._lock:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from phiscan.config import SharesTable
@@ -44,27 +44,17 @@ for _name in ("httpx2", "httpcore", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
 
 
-class Authorization(Protocol):
-    """What signs in to a server."""
-
-    def headers(self, *, renew: bool) -> Mapping[str, str]:
-        """Return the headers that sign in; ``renew``: those of the last request were refused.
-
-        Raises:
-            RefusedError, UnansweredError: no token is given.
-        """
-
-
 class HttpClient:
-    """Requests to the servers of one source; thread-safe. ``authorization`` None = they need no token.
+    """Requests to the servers of one source; thread-safe.
 
+    ``sign_in`` returns the headers that sign in (``renew``: those of the last request were refused).
     ``refine`` may give a refusal its own error, by what the server says besides the status.
     """
 
     def __init__(
         self,
         settings: SharesTable,
-        authorization: Authorization | None,
+        sign_in: Callable[..., Mapping[str, str]] = lambda **_: {},
         *,
         ca_file: str = "",
         extra: str,
@@ -72,7 +62,7 @@ class HttpClient:
     ) -> None:
         with optional(extra, "httpx2", extra):
             import httpx2  # noqa: PLC0415 (an optional part)
-        self._authorization = authorization
+        self._sign_in = sign_in
         self._refine = refine
         context = tls_context(ca_file, extra)
         limits = httpx2.Limits(max_connections=settings.connections + 4)
@@ -101,7 +91,7 @@ class HttpClient:
             RefusedError, UnansweredError: see there.
         """
         for renew in (False, True):
-            token = self._authorization.headers(renew=renew) if self._authorization else {}
+            token = self._sign_in(renew=renew)
             answer = self._send((method, url), headers or {}, token, most_bytes, how)
             if answer.status_code != _UNAUTHORIZED:
                 break

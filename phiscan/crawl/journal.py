@@ -45,16 +45,14 @@ class JournalReader:
     """The journal of one root, as a scan uses it from its begin to its end."""
 
     def __init__(self, home: Path, root: bytes, seed: bytes) -> None:
-        self._stream: Any = None
-        self._subfolders: dict[bytes, list[bytes]] = {}  # of each folder without a change
+        self._path, self._root = socket_path(home), os.fsdecode(root)
         self._unchanged: list[str] = []
-        with suppress(OSError, ValueError), socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(_ANSWER_S)
-            _at(socket_path(home), connection.connect)
-            self._stream = connection.makefile("rwb")
-            self._send({"root": os.fsdecode(root), "seed": seed.hex()})
-            for folder, names in json.loads(self._stream.readline()).items():
-                self._subfolders[os.fsencode(folder)] = sorted(map(os.fsencode, names))
+        found = self._ask({"seed": seed.hex()})
+        self._is_running = found is not None
+        # Of each folder without a change.
+        self._subfolders = {
+            os.fsencode(folder): sorted(map(os.fsencode, names)) for folder, names in (found or {}).items()
+        }
 
     def subfolders(self, folder: bytes) -> list[bytes] | None:
         """Return the names of a folder's subfolders, sorted; None if the folder must be listed."""
@@ -62,19 +60,25 @@ class JournalReader:
 
     def unchanged(self, folder: bytes) -> None:
         """Take a folder whose recorded results stand as long as nothing changes in it."""
-        if self._stream is not None:
+        if self._is_running:
             self._unchanged.append(os.fsdecode(folder))
 
     def finish(self) -> None:
         """Report the end of a complete scan: what does not change after its begin is not listed again."""
-        if self._stream is not None:
-            with suppress(OSError):
-                self._send({"unchanged": self._unchanged})
-                self._stream.close()
+        if self._is_running:
+            self._ask({"unchanged": self._unchanged})
 
-    def _send(self, message: dict[str, Any]) -> None:
-        self._stream.write(json.dumps(message).encode() + b"\n")
-        self._stream.flush()
+    def _ask(self, question: dict[str, Any]) -> dict[str, list[str]] | None:
+        """Return the answer of the journal; None if there is none."""
+        with suppress(OSError, ValueError), socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(_ANSWER_S)
+            _at(self._path, connection.connect)
+            with connection.makefile("rwb") as stream:
+                stream.write(json.dumps({"root": self._root, **question}).encode() + b"\n")
+                stream.flush()
+                answer: dict[str, list[str]] = json.loads(stream.readline())
+                return answer
+        return None
 
 
 @dataclass
@@ -104,9 +108,9 @@ class _Root:
         folders = (self.unchanged & self.children.keys()) - self.taken
         return {os.fsdecode(one): list(map(os.fsdecode, self.children[one])) for one in folders}
 
-    def end(self, unchanged: list[str] | None) -> None:
-        """Take the end of the scan: the folders without a change at its begin; None = not complete."""
-        if unchanged is not None and self.pending is not None:
+    def end(self, unchanged: list[str]) -> None:
+        """Take the end of a complete scan: the folders without a change at its begin."""
+        if self.pending is not None:
             self.scanned, self.taken = self.pending, set()
             self.unchanged = set(map(os.fsencode, unchanged))
             self.listed = self.started or self.listed
@@ -242,39 +246,19 @@ class Watcher:
             self._watch(root, b"")
 
     def _accept(self) -> None:
+        """Answer a scan: at its begin with what need not be listed, at its end with nothing."""
         connection, _ = self._listener.accept()
         connection.settimeout(_ANSWER_S)
-        scan = _Scan(connection)
-        self._selector.register(connection, selectors.EVENT_READ, lambda: self._answer(scan))
-
-    def _answer(self, scan: _Scan) -> None:
-        unchanged = None
-        try:
-            message = json.loads(scan.stream.readline())
-            if "root" in message:
-                scan.root = self._roots.get(os.fsencode(message["root"]))
+        # A scan that was killed says nothing, or does not take the answer.
+        with suppress(OSError, ValueError, KeyError), connection, connection.makefile("rwb") as stream:
+            message, found = json.loads(stream.readline()), {}
+            root = self._roots.get(os.fsencode(message["root"]))
+            if root is not None and "seed" in message:
                 self._read_events()  # what happened before now
-                found = scan.root.begin(message["seed"], time.monotonic()) if scan.root else {}
-                scan.stream.write(json.dumps(found).encode() + b"\n")
-                scan.stream.flush()
-                return
-            unchanged = message["unchanged"]
-        except (OSError, ValueError, KeyError):  # a scan that was killed
-            pass
-        if scan.root is not None:
-            scan.root.end(unchanged)
-        self._selector.unregister(scan.connection)
-        scan.stream.close()
-        scan.connection.close()
-
-
-class _Scan:
-    """A scan that has asked and not ended."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self.connection = connection
-        self.stream = connection.makefile("rwb")
-        self.root: _Root | None = None
+                found = root.begin(message["seed"], time.monotonic())
+            elif root is not None:
+                root.end(message["unchanged"])
+            stream.write(json.dumps(found).encode() + b"\n")
 
 
 def _has_links(root: bytes, folder: bytes, name: str) -> bool:

@@ -26,7 +26,7 @@ from phiscan.config import SharesTable
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.location import escaped
 from phiscan.crawl.remote import ServerShare
-from phiscan.crawl.share import Crawled, RefusedError
+from phiscan.crawl.share import Crawled, RefusedError, UnansweredError
 from phiscan.crawl.walk import walk
 from phiscan.model import FailReason, SkipReason, SourceFile
 
@@ -53,7 +53,7 @@ SELECT feeds.name, id, parent, one.name, iif(kind = 3 AND EXISTS (
     SELECT 1 FROM items WHERE number = one.number AND parent = one.id
 ), 1, kind), size, mtime_ns, identity, born, feed FROM items AS one JOIN feeds USING (number) WHERE
 """
-_WAIT_S = 600.0  # for another process that stores a delta of the same root
+_WAIT_S = 60.0  # for another scan that stores a delta of the same root
 # The last one: it has tables of another version.
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 
@@ -180,7 +180,11 @@ class ListingCache:
                 yield self._connection
             except (sqlite3.Error, OSError) as error:
                 self.close()
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+                code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                if code == sqlite3.SQLITE_BUSY:
+                    detail = "another scan is storing the listing of this root; try again when it has ended"
+                    raise UnansweredError(detail, is_gone=False) from None
+                if code in _DAMAGED:
                     for ending in ("", "-wal", "-shm"):
                         Path(f"{self._path}{ending}").unlink(missing_ok=True)
                     self._refreshed.clear()

@@ -23,10 +23,15 @@ class Location:
     path: tuple[str, ...]
 
     @property
+    def server(self) -> str:
+        """The host, an IPv6 address in brackets, and the port if it is not the scheme's own."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}" if self.port else host
+
+    @property
     def root(self) -> bytes:
         """The URL in normal form, as raw bytes."""
-        port = f":{self.port}" if self.port else ""
-        return "/".join((f"{self.scheme}://{self.host}{port}", *self.path)).encode("utf-8", "surrogateescape")
+        return "/".join((f"{self.scheme}://{self.server}", *self.path)).encode("utf-8", "surrogateescape")
 
 
 def is_url(root: str | bytes) -> bool:
@@ -57,6 +62,8 @@ def parse_url(url: str) -> Location:
 
     >>> parse_url("SMB://Files:4445/research/2026/").root
     b'smb://files:4445/research/2026'
+    >>> parse_url("sftp://[2001:DB8::1]:22/x").host
+    '2001:db8::1'
     """
     match = _URL.match(url)
     if match is None:
@@ -69,14 +76,17 @@ def parse_url(url: str) -> Location:
             "name them in the environment or in a file (docs/reference/shares.md)"
         )
         raise InputError(message)
-    host, _, port = authority.partition(":")
-    n_port = int(port) if port.isascii() and port.isdecimal() else 0
-    if not host or (port and not 0 < n_port <= _MAX_PORT):
+    try:
+        parts = urlsplit(f"//{authority}")
+        host, port = parts.hostname if parts.netloc == authority else None, parts.port
+    except ValueError:  # brackets that do not close, a port that is none
+        host, port = None, None
+    if not host or port == 0:
         raise InputError(url, f"expected {scheme}://NAME/..., with a port from 1 to {_MAX_PORT} or none")
     path = tuple(part for part in rest.split("/") if part)
     if any(part in {".", ".."} for part in path):
         raise InputError(url, "expected a path without . and ..")
-    return Location(scheme, host.lower(), n_port, path)
+    return Location(scheme, host, port or 0, path)
 
 
 def escaped(name: str) -> str:

@@ -9,15 +9,13 @@ control list (ACL) overview", predefined groups.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 from phiscan.config import SharesTable
-from phiscan.crawl.credentials import Credentials
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.remote import RangeFile, ServerShare
 from phiscan.crawl.share import (
@@ -64,14 +62,32 @@ class S3Share(ServerShare):
     """One root in an S3 store."""
 
     def __init__(self, root: bytes, settings: SharesTable) -> None:
+        with optional("s3://", "s3fs", "s3"):
+            from s3fs import S3FileSystem  # noqa: PLC0415 (an optional part, and slow to load)
         super().__init__(root, settings)
         self._prefix = "".join(part + "/" for part in self.location.path)
-        self._client = S3Client(self.location.host, settings, self.credentials)
-        self._access = _AccessLists(self._client)
+        self._gives_lists = True  # of access; after one refusal no more are requested
+        who = self.credentials
+        self._files = S3FileSystem(
+            anon=settings.s3_access == "anonymous",
+            endpoint_url=who.endpoint or settings.s3_endpoint or None,
+            key=who.username or None,
+            secret=who.password or None,
+            token=who.token or None,
+            config_kwargs={
+                "connect_timeout": settings.timeout_s,
+                "read_timeout": settings.timeout_s,
+                "max_pool_connections": settings.connections + 1,
+                "retries": {"total_max_attempts": 1},  # retries are made by RetryPolicy
+            },
+            use_listings_cache=False,
+            skip_instance_cache=True,
+        )
+        self._files.retries = 1
 
     def check(self) -> None:
         """List one key of the root; see ``ServerShare``."""
-        page = self._client.call("list_objects_v2", Prefix=self._prefix, MaxKeys=1)
+        page = self._call("list_objects_v2", Prefix=self._prefix, MaxKeys=1)
         if self._prefix and not page.get("Contents"):
             raise RefusedError(FailReason.IO_ERROR, "the bucket has no object there")
 
@@ -96,19 +112,19 @@ class S3Share(ServerShare):
     def open(self, source: SourceFile, offset: int = 0) -> Iterator[RangeFile]:
         """Open a crawled object at a position; see ``ServerShare``."""
         key = self._prefix + _text(source.path)
-        first = self._client.get(key, offset, RANGE_BYTES)
-        if first.size != source.size or identity_number(first.etag) != source.inode:
+        first, size, etag = self._range(key, offset)
+        if size != source.size or identity_number(etag) != source.inode:
             raise RefusedError(FailReason.CHANGED, "not the object that was crawled")
 
         def fetch(start: int) -> bytes:
-            return self._client.get(key, start, RANGE_BYTES, etag=first.etag).data
+            return self._range(key, start, etag)[0]
 
-        owner, readers = self._access.of(key)
+        owner, readers = self._access_of(key)
         described = replace(source, owner=owner, readers=readers)
-        yield RangeFile(described, fetch, offset, first=first.data)
+        yield RangeFile(described, fetch, offset, first=first)
 
     def _page(self, where: dict[str, str]) -> dict[str, Any]:
-        return self._client.call("list_objects_v2", Prefix=self._prefix, **where)
+        return self._call("list_objects_v2", Prefix=self._prefix, **where)
 
     def _judge_page(self, objects: Any, ignore: IgnoreRules) -> Generator[Crawled, None, str]:
         """Yield the entries of one page; return the ignored folder at which it stopped, or ""."""
@@ -130,102 +146,48 @@ class S3Share(ServerShare):
             yield Crawled(source, skip=skip)
         return ""
 
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A part of an object, with size and ETag of the whole."""
-
-    data: bytes
-    size: int
-    etag: str
-
-
-class S3Client:
-    """Requests to one bucket; thread-safe."""
-
-    def __init__(self, bucket: str, settings: SharesTable, credentials: Credentials) -> None:
-        with optional("s3://", "s3fs", "s3"):
-            from s3fs import S3FileSystem  # noqa: PLC0415 (an optional part, and slow to load)
-        self._bucket = bucket
-        self._timeout_s = settings.timeout_s
-        self._files = S3FileSystem(
-            anon=settings.s3_access == "anonymous",
-            endpoint_url=credentials.endpoint or settings.s3_endpoint or None,
-            key=credentials.username or None,
-            secret=credentials.password or None,
-            token=credentials.token or None,
-            config_kwargs={
-                "connect_timeout": settings.timeout_s,
-                "read_timeout": settings.timeout_s,
-                "max_pool_connections": settings.connections + 1,
-                "retries": {"total_max_attempts": 1},  # retries are made by RetryPolicy
-            },
-            use_listings_cache=False,
-            skip_instance_cache=True,
-        )
-        self._files.retries = 1
-
-    def call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Call one operation of S3 on the bucket.
-
-        Raises:
-            RefusedError, UnansweredError: see there.
-        """
+    def _call(self, method: str, **arguments: Any) -> dict[str, Any]:
+        """Call one operation of S3 on the bucket."""
         try:
-            answer: dict[str, Any] = self._files.call_s3(method, Bucket=self._bucket, **arguments)
+            answer: dict[str, Any] = self._files.call_s3(method, Bucket=self.location.host, **arguments)
         except Exception as error:  # noqa: BLE001 (of several libraries; all mean no answer)
             raise _translated(error) from None
         return answer
 
-    def get(self, key: str, start: int, n_bytes: int, *, etag: str = "") -> Range:
-        """Return a range of an object; with an ``etag``, only if the object still has it.
-
-        Raises:
-            RefusedError, UnansweredError: see there.
-        """
+    def _range(self, key: str, start: int, etag: str = "") -> tuple[bytes, int, str]:
+        """Return a range of an object, and size and ETag of the whole, which must be ``etag`` if given."""
         from fsspec.asyn import sync  # noqa: PLC0415 (an optional part)
 
-        part, same = (start, start + n_bytes), {"IfMatch": etag} if etag else {}
+        requested = {
+            "Range": f"bytes={start}-{start + RANGE_BYTES - 1}",
+            **({"IfMatch": etag} if etag else {}),
+        }
+        loop, timeout_s = self._files.loop, 2 * self.settings.timeout_s
         try:
-            got: Range = sync(self._files.loop, self._get, key, part, same, timeout=2 * self._timeout_s)
+            got: tuple[bytes, int, str] = sync(loop, self._get, key, start, requested, timeout=timeout_s)
         except Exception as error:  # noqa: BLE001 (of several libraries; all mean no answer)
             raise _translated(error) from None
         return got
 
-    async def _get(self, key: str, part: tuple[int, int], requested: dict[str, str]) -> Range:
-        start, end = part
-        requested = {"Range": f"bytes={start}-{end - 1}", **requested}
-        answer = await self._files._call_s3("get_object", Bucket=self._bucket, Key=key, **requested)  # noqa: SLF001 (inside the event loop there is no other way)
+    async def _get(self, key: str, start: int, requested: dict[str, str]) -> tuple[bytes, int, str]:
+        how, end = {"Bucket": self.location.host, "Key": key, **requested}, start + RANGE_BYTES
+        answer = await self._files._call_s3("get_object", **how)  # noqa: SLF001 (inside the event loop there is no other way)
         async with answer["Body"] as body:
             data = bytearray()
             while len(data) < end and (more := await body.read(end - len(data))):
                 data += more
         ranged = answer.get("ContentRange", "")  # without: the store ignores ranges and returns the whole
         size = int(ranged.rpartition("/")[2] or answer["ContentLength"])
-        return Range(bytes(data[0 if ranged else start :]), size, answer["ETag"])
+        return bytes(data[0 if ranged else start :]), size, answer["ETag"]
 
-
-class _AccessLists:
-    """Requests access control lists; after one refusal no more requests are sent."""
-
-    def __init__(self, client: S3Client) -> None:
-        self._client = client
-        self._lock = threading.Lock()
-        self._answers = True
-        self._public: bool | None = None  # by the policy of the bucket
-
-    def of(self, key: str) -> tuple[str, tuple[str, ...]]:
+    def _access_of(self, key: str) -> tuple[str, tuple[str, ...]]:
         """Return owner and readers of an object ("everyone", "user NAME", "group NAME"), if known."""
-        everyone = ("everyone",) if self._is_public() else ()
-        if not self._answers:
-            return "", everyone
+        everyone = ("everyone",) if self._is_public else ()
         try:
-            answer = self._client.call("get_object_acl", Key=key)
-        except RefusedError:
-            self._answers = False
-            return "", everyone
-        except UnansweredError:
-            return "", everyone
+            answer = self._call("get_object_acl", Key=key) if self._gives_lists else {}
+        except (RefusedError, UnansweredError) as error:
+            self._gives_lists = isinstance(error, UnansweredError)
+            answer = {}
         owner = answer.get("Owner", {})
         granted = (
             _grantee(grant.get("Grantee", {}))
@@ -234,15 +196,14 @@ class _AccessLists:
         )
         return owner.get("DisplayName") or owner.get("ID", ""), tuple(dict.fromkeys((*everyone, *granted)))
 
+    @cached_property
     def _is_public(self) -> bool:
-        with self._lock:
-            if self._public is None:
-                try:
-                    answer = self._client.call("get_bucket_policy_status")
-                    self._public = bool(answer.get("PolicyStatus", {}).get("IsPublic"))
-                except (RefusedError, UnansweredError):  # no policy, or no right to read it
-                    self._public = False
-            return self._public
+        """Whether the policy of the bucket lets everyone read."""
+        try:
+            answer = self._call("get_bucket_policy_status")
+            return bool(answer.get("PolicyStatus", {}).get("IsPublic"))
+        except (RefusedError, UnansweredError):  # no policy, or no right to read it
+            return False
 
 
 def _translated(error: Exception) -> PhiscanError:

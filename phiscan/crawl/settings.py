@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import Any, get_type_hints
+from dataclasses import replace
+from typing import get_type_hints
 
-from phiscan.config import Config, SharesTable, require
-from phiscan.errors import ConfigError
+from phiscan.config import Config, SharesTable, convert, require
 
 _MAX_CONNECTIONS = 64
 _MAX_ATTEMPTS = 20
@@ -26,19 +25,12 @@ def load_settings(config: Config, environ: Mapping[str, str] | None = None) -> S
         ConfigError: names the field and says what was expected.
     """
     environ = os.environ if environ is None else environ
-    settings = config.shares
-    kinds = get_type_hints(SharesTable)
-    changes: dict[str, Any] = {}
-    for item in fields(SharesTable):
-        name = variable_of(item.name)
-        value = environ.get(name)
-        if value is None:
-            continue
-        try:
-            changes[item.name] = kinds[item.name](value)
-        except ValueError:
-            raise ConfigError(name, "expected a number") from None
-    settings = _checked(replace(settings, **changes), config.source)
+    changes = {
+        field: convert(variable_of(field), environ[variable_of(field)], kind)
+        for field, kind in get_type_hints(SharesTable).items()
+        if variable_of(field) in environ
+    }
+    settings = _checked(replace(config.shares, **changes), config.source)
     return replace(settings, listings=settings.listings or str(config.home / "listings"))
 
 

@@ -31,7 +31,7 @@ _KINDS = {
     **dict.fromkeys(
         ("mariadb", "mysql", "postgresql"),
         (
-            "databases.share.DatabaseShare",
+            "databases.DatabaseShare",
             "tables, of a large one a random sample of its rows, with its grants",
         ),
     ),
@@ -43,7 +43,7 @@ _KINDS = {
         "files, documents of Google as Office files, with the owner and the permissions of each",
     ),
     "m365": (
-        "microsoft365.share.Microsoft365Share",
+        "microsoft365.Microsoft365Share",
         "files with owner and sharing permissions of each, or the messages of mailboxes",
     ),
     "s3": ("s3.S3Share", "objects, with the owner and the grants of each"),

@@ -20,7 +20,6 @@ from urllib.parse import quote, unquote_to_bytes
 from lxml import etree
 
 from phiscan.config import SharesTable
-from phiscan.crawl.credentials import Credentials
 from phiscan.crawl.http_client import RANGE_BYTES, HttpClient
 from phiscan.crawl.remote import FolderShare, RangeFile
 from phiscan.crawl.share import Crawled, RefusedError, identity_number
@@ -57,9 +56,8 @@ class WebDavShare(FolderShare):
     def __init__(self, root: bytes, settings: SharesTable) -> None:
         super().__init__(root, settings)
         ca_file, place = self.credentials.ca_file, self.location
-        self._client = HttpClient(settings, _Login(self.credentials), ca_file=ca_file, extra="webdav")
-        port = f":{place.port}" if place.port else ""
-        self._server = f"{'https' if place.scheme == 'davs' else 'http'}://{place.host}{port}"
+        self._client = HttpClient(settings, self._sign_in, ca_file=ca_file, extra="webdav")
+        self._server = f"{'https' if place.scheme == 'davs' else 'http'}://{place.server}"
         self._folder = "".join(f"/{part}" for part in place.path).encode("utf-8", "surrogateescape")
 
     def check(self) -> None:
@@ -149,26 +147,20 @@ class WebDavShare(FolderShare):
             raise RefusedError(FailReason.IO_ERROR, "the server does not answer as one of WebDAV")
         return answer.content
 
+    def _sign_in(self, *, renew: bool) -> Mapping[str, str]:
+        """Return the header that signs in; it is not sent again, which might lock the account."""
+        who = self.credentials
+        if renew:
+            raise RefusedError(FailReason.NO_PERMISSION, "wrong user name, password or token")
+        pair = base64.b64encode(f"{who.username}:{who.password}".encode()).decode()
+        how = f"Bearer {who.token}" if who.token else f"Basic {pair}" if who.username else ""
+        return {"Authorization": how} if how else {}
+
     def _url(self, path: bytes) -> str:
         return self._server + quote(self._path(path), safe="/")
 
     def _path(self, path: bytes) -> bytes:
         return self._folder + b"/" + path
-
-
-class _Login:
-    """Signs in by a token, or by user name and password."""
-
-    def __init__(self, who: Credentials) -> None:
-        pair = base64.b64encode(f"{who.username}:{who.password}".encode()).decode()
-        how = f"Bearer {who.token}" if who.token else f"Basic {pair}" if who.username else ""
-        self._headers = {"Authorization": how} if how else {}
-
-    def headers(self, *, renew: bool) -> Mapping[str, str]:
-        """Return the headers that sign in; they are not sent again, which might lock the account."""
-        if renew:
-            raise RefusedError(FailReason.NO_PERMISSION, "wrong user name, password or token")
-        return self._headers
 
 
 def responses(answer: bytes) -> Iterator[tuple[str, Properties]]:

@@ -17,9 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import sqlalchemy as sa
 
 from phiscan.config import Config
-from phiscan.crawl.access_logs.kinds import KINDS, by_opens, kind_of, openings_in
-from phiscan.crawl.access_logs.log import Log, opened_log
-from phiscan.crawl.access_logs.paths import LoggedPaths
+from phiscan.crawl.access_logs import KINDS, Log, LoggedPaths, by_opens, kind_of, opened_log, openings_in
 from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.settings import load_settings
 from phiscan.errors import ConfigError, InputError

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from phiscan.crawl.access_logs import log as logs
-from phiscan.crawl.access_logs.kinds import Opened, kind_of, openings_in
-from phiscan.crawl.access_logs.log import Log, opened_log
+from phiscan.crawl import access_logs as logs
+from phiscan.crawl.access_logs import Log, Opened, kind_of, opened_log, openings_in
 from phiscan.errors import InputError
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)

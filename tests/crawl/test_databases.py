@@ -18,9 +18,8 @@ import pytest
 from PIL import Image
 
 from phiscan.config import Config, Limits
-from phiscan.crawl import check_roots, is_same_file
-from phiscan.crawl.databases import sample
-from phiscan.crawl.databases.share import DatabaseShare
+from phiscan.crawl import check_roots, databases, is_same_file
+from phiscan.crawl.databases import DatabaseShare
 from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share import PhiscanError
 from phiscan.errors import ExtractError, InputError
@@ -142,7 +141,7 @@ def test_a_large_table_is_read_by_a_random_sample_of_its_rows(
 
 
 def test_a_sample_of_long_rows_is_smaller(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sample, "MOST_BYTES", 400_000)
+    monkeypatch.setattr(databases, "MOST_BYTES", 400_000)
     database.run("CREATE TABLE letters (id int PRIMARY KEY, letter text)")
     letters = [(number, os.urandom(5_000).hex()) for number in range(200)]
     database.insert("INSERT INTO letters VALUES (%s, %s)", letters)
@@ -333,7 +332,7 @@ def test_yields_the_tables_of_each_schema_and_materialized_views(database: Datab
 @pytest.mark.parametrize("server", ["postgresql"], indirect=True)
 def test_holds_one_row_more_than_it_keeps(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that compress well are far longer than the size of their table says."""
-    monkeypatch.setattr(sample, "MOST_BYTES", 2 * 2**20)
+    monkeypatch.setattr(databases, "MOST_BYTES", 2 * 2**20)
     database.run(
         "CREATE TABLE notes AS SELECT repeat('x', CASE WHEN n < 300 THEN 9 ELSE 1048576 END)"
         " FROM generate_series(1, 600) AS n"

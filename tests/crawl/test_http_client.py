@@ -12,7 +12,7 @@ import pytest
 from phiscan.config import SharesTable
 from phiscan.crawl import http_client
 from phiscan.crawl.http_client import RANGE_BYTES, HttpClient
-from phiscan.crawl.retries import RetryPolicy
+from phiscan.crawl.remote import RetryPolicy
 from phiscan.crawl.share import RefusedError, UnansweredError
 from phiscan.errors import PhiscanError
 from phiscan.model import FailReason
@@ -45,7 +45,7 @@ class Token:
     def __init__(self) -> None:
         self.n_renewed = 0
 
-    def headers(self, *, renew: bool) -> Mapping[str, str]:
+    def __call__(self, *, renew: bool) -> Mapping[str, str]:
         self.n_renewed += renew
         return {"Authorization": f"Bearer {SECRET}-{self.n_renewed}"}
 

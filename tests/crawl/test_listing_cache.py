@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phiscan.config import SharesTable
+from phiscan.crawl import listing_cache
 from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, path_name
 from phiscan.crawl.location import unescaped
 from phiscan.crawl.share import UnansweredError
@@ -99,6 +101,15 @@ def test_a_file_that_cannot_be_used_is_removed_and_read_again(folder: Path, dama
             database.execute("ALTER TABLE items DROP COLUMN feed")
     assert _paths(folder, _page(_file("y"), token="1", top="top"), asked=None) == ["y"]
     assert _paths(folder, _page(token="2"), asked="1") == ["y"]
+
+
+def test_another_scan_that_stores_the_listing_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing_cache, "_WAIT_S", 0.1)
+    (stored,) = folder.glob("*.sqlite")
+    with closing(sqlite3.connect(stored, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        (failed,) = Source(folder, {"drive": lambda _: iter([_page(token="2")])}).crawl(NOTHING, set())
+    assert failed.detail.startswith("another scan is storing the listing")
 
 
 def test_equal_names_in_one_folder_are_told_apart_by_age(tmp_path: Path) -> None:

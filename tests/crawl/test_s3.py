@@ -63,13 +63,13 @@ def test_lists_page_by_page(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     for number in range(25):
         _put(bucket, f"{number:02d}")
     asked = []
-    really_call = s3_room.S3Client.call
+    really_call = S3Share._call
 
     def in_small_pages(self: Any, method: str, **arguments: Any) -> dict[str, Any]:
         asked.append(method)
         return really_call(self, method, **{"MaxKeys": 10, **arguments})
 
-    monkeypatch.setattr(s3_room.S3Client, "call", in_small_pages)
+    monkeypatch.setattr(S3Share, "_call", in_small_pages)
     found = [crawled.source.path for crawled in found_at(ROOT)]
     assert found == [b"%02d" % number for number in range(25)]
     assert asked == ["list_objects_v2"] * 4  # one to see whether the root is there

@@ -15,7 +15,7 @@ from phiscan.crawl import check_roots
 from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.location import parse_url
 from phiscan.crawl.posix_access import with_access
-from phiscan.crawl.retries import RetryPolicy
+from phiscan.crawl.remote import RetryPolicy
 from phiscan.crawl.security_descriptor import access_of
 from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share import UnansweredError
@@ -36,7 +36,16 @@ def test_refuses_a_url_with_user_or_password_without_repeating_it(url: str) -> N
 
 
 @pytest.mark.parametrize(
-    "url", ["smb://", "smb:///share", "smb://files:0/x", "smb://files:99999/x", "smb://f/../x"]
+    "url",
+    [
+        "smb://",
+        "smb:///share",
+        "smb://files:0/x",
+        "smb://files:99999/x",
+        "smb://f/../x",
+        "smb://[::1/x",
+        "smb://f?/x",
+    ],
 )
 def test_refuses_a_url_that_is_none(url: str) -> None:
     with pytest.raises(InputError, match="expected"):
@@ -69,7 +78,7 @@ def test_settings_come_from_the_file_and_the_environment_wins(tmp_path: Path) ->
     [
         ({"PHISCAN_SHARES_ATTEMPTS": "0"}, "shares.attempts"),
         ({"PHISCAN_SHARES_TIMEOUT_S": "nan"}, "shares.timeout_s"),
-        ({"PHISCAN_SHARES_CONNECTIONS": "many"}, "PHISCAN_SHARES_CONNECTIONS: expected a number"),
+        ({"PHISCAN_SHARES_CONNECTIONS": "many"}, "PHISCAN_SHARES_CONNECTIONS: expected a whole number"),
         ({"PHISCAN_SMB_AUTH": "telnet"}, "one of negotiate, kerberos, ntlm"),
     ],
 )
@@ -215,7 +224,7 @@ def test_a_server_known_to_be_gone_is_not_waited_for_again() -> None:
 
 
 def test_a_server_that_is_back_is_asked_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("phiscan.crawl.retries.PROBE_S", 0.0)
+    monkeypatch.setattr("phiscan.crawl.remote.PROBE_S", 0.0)
     retry_policy = RetryPolicy(IMPATIENT)
     with pytest.raises(UnansweredError):
         retry_policy.run(_Failing(99))

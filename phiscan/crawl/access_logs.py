@@ -1,4 +1,7 @@
-"""The kinds of access logs: how each is known by its content, read, and how its names are compared.
+"""Access logs of file servers and stores: which file was opened by which account, and when.
+
+A log is read as lines, text or JSON records of bounded length. Its kind is known by its content, and says how
+names are compared; a path in it is below a root, or below what the configuration says is one.
 
 Samba: lines of vfs_full_audit, by syslog (RFC 3164, RFC 5424, ISO times) or in Samba's own log file, where
 only the first line after a head is a message: lines that a file name begins are indented. A line is
@@ -16,18 +19,46 @@ schema).
 
 from __future__ import annotations
 
+import csv
+import gzip
+import json
+import os
 import re
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from hashlib import blake2b
+from io import TextIOWrapper
 from itertools import chain
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 from urllib.parse import unquote
+from zlib import error as ZlibError  # noqa: N812 (a class)
+from zoneinfo import ZoneInfo
 
+import numpy as np
 from lxml import etree
 
-from phiscan.crawl.access_logs.log import MAX_RECORD, Log, Read
 from phiscan.crawl.share import optional
 from phiscan.errors import InputError
+
+HEAD_BYTES = 1024**2
+MAX_RECORD = 1024**2  # bytes or characters of a line or record; a longer one is not understood
+_CHUNK = 256 * 1024
+_GZIP = b"\x1f\x8b"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_TABLE = re.compile(rb"[^{[\n]*\bAuditData\b")  # the heads of a CSV export
+_LIST = re.compile(r'\s*(?:\{\s*(?:"@[^[{]*)?"(?:Records|value)"\s*:\s*)?\[')
+_BETWEEN = re.compile(r"[\s,\]}]*")
+_NEXT_RECORD = re.compile(r"\n|\}\s*,\s*(?=\{)")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_EARLIEST, _LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_DAY = timedelta(days=1)
+Read = tuple[str, tuple[str, ...], list[str]]
+"""Time, names of the account and opened paths of a record."""
 
 _NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, SyntaxError, ArithmeticError)
 _SYSLOG = re.compile(
@@ -66,6 +97,145 @@ _PROGRAMS = ("appid", "applicationid", "clientappid")  # fields that name the pr
 _FILE_OPERATIONS = frozenset(
     {"FileAccessed", "FileAccessedExtended", "FileDownloaded", "FilePreviewed", "FileSyncDownloadedFull"}
 )
+N_PATHS = 65_536  # kept in memory, of those that were found last
+_SERVER = re.compile(r"\A//[^/]+/")
+
+
+@dataclass(slots=True)
+class Log:
+    """A log that is being read, and the counts of its records."""
+
+    stream: Any  # binary
+    now: datetime
+    near: datetime  # a time without a year is of the year in which it is nearest to this, the last such one
+    zone: ZoneInfo | None = None  # of times that are written without one; None = this machine's
+    head: bytes = b""  # its first bytes, which the stream has too
+    n_understood: int = 0
+    n_unknown: int = 0
+    is_damaged: bool = False  # it ends in the middle, or a part of it cannot be read
+    first: datetime = _LATEST
+    last: datetime = _EARLIEST
+
+    def saw(self, time: str) -> datetime:
+        """Count a record of this time, and return it: ISO 8601, or month, day and time without year and zone.
+
+        Raises:
+            ValueError: it is none, or cannot be right.
+        """
+        if time[:1].isdigit():
+            moment = datetime.fromisoformat(time.replace("/", "-"))
+        else:
+            month, day, clock = time.split()
+            of = (_MONTHS.index(month) + 1, int(day), *(int(part) for part in clock.split(":")))
+            found = (_in_year(self.near.year + years, of) for years in (-1, 0, 1))
+            moment = self.near = min(found, key=lambda moment: abs(moment - self.near))
+        if not moment.tzinfo:
+            moment = moment.replace(tzinfo=self.zone) if self.zone else moment.astimezone()
+        if not _EARLIEST <= moment <= self.now + _DAY:
+            raise ValueError(time)
+        self.n_understood += 1
+        self.first, self.last = min(self.first, moment), max(self.last, moment)
+        return moment
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines without their ends, no empty one; one that is too long is counted and left out."""
+        with self.damage():
+            while line := self.stream.readline(MAX_RECORD):
+                if len(line) == MAX_RECORD and not line.endswith(b"\n"):
+                    self.n_unknown += 1
+                    while line and not line.endswith(b"\n"):
+                        line = self.stream.readline(MAX_RECORD)
+                elif text := line.rstrip(b"\r\n"):
+                    yield text
+
+    def texts(self) -> Iterator[str]:
+        """Yield the text in pieces; UTF-16 where it begins with its mark."""
+        with self.damage():
+            text = self._text()
+            while piece := text.read(_CHUNK):
+                yield piece
+
+    def _text(self) -> TextIOWrapper:
+        encoding = "utf-16" if self.head.startswith(_UTF16) else "utf-8-sig"
+        return TextIOWrapper(self.stream, encoding, "replace", newline="")
+
+    def records(self) -> Iterator[Any]:
+        """Yield JSON values: each by itself, in a list, in the list of one object, or of a CSV export.
+
+        What is none is yielded as None.
+        """
+        return self._exported() if _TABLE.match(self.head) else self._objects()
+
+    def _exported(self) -> Iterator[Any]:
+        csv.field_size_limit(MAX_RECORD)
+        with self.damage():
+            for row in csv.DictReader(self._text()):
+                try:
+                    yield json.loads(row.get("AuditData") or "")
+                except (ValueError, RecursionError):
+                    yield None
+
+    def _objects(self) -> Iterator[Any]:
+        decode, text, has_begun = json.JSONDecoder().raw_decode, "", False
+        for more in chain(self.texts(), [""]):
+            text += more
+            found = None if has_begun else _LIST.match(text)
+            at, has_begun = found.end() if found else 0, True
+            while (at := cast("re.Match[str]", _BETWEEN.match(text, at)).end()) < len(text):
+                try:
+                    record, at = decode(text, at)
+                except (json.JSONDecodeError, RecursionError) as error:
+                    if more and len(text) - at < MAX_RECORD:
+                        break  # it may go on
+                    found = _NEXT_RECORD.search(text, getattr(error, "pos", at))
+                    at = found.end() if found else len(text)
+                    self.is_damaged = True
+                    yield None
+                else:
+                    yield record
+            text = text[at:]
+
+    @contextmanager
+    def damage(self) -> Iterator[None]:
+        """End at what cannot be unpacked or decoded, and note it."""
+        try:
+            yield
+        except (EOFError, gzip.BadGzipFile, ZlibError, UnicodeError, csv.Error):
+            self.is_damaged = True
+
+
+@contextmanager
+def opened_log(
+    path: Path, *, now: datetime, zone: ZoneInfo | None = None, year: int | None = None
+) -> Iterator[Log]:
+    """Open a log, unpacked if it is gzip; ``year``: of the first time without a year, if it is known.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as raw:
+            stream: Any = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIP else raw
+            # Without a year given, the first time is not after the last change of the file.
+            written = min(now, datetime.fromtimestamp(path.stat().st_mtime, UTC)).astimezone(zone)
+            ends = datetime(year + 1, 1, 1, tzinfo=written.tzinfo) if year else written + _DAY
+            begins = ends.replace(year=year) if year else ends - 366 * _DAY
+            log = Log(stream, now, begins.replace(tzinfo=None) + (ends - begins) / 2, zone)
+            with log.damage():
+                while len(log.head) < HEAD_BYTES and (more := stream.read1(_CHUNK)):
+                    log.head += more
+            stream.seek(0)
+            log.is_damaged = False
+            yield log
+    except OSError as error:
+        raise InputError(path, f"cannot be read: {error.strerror or type(error).__name__}") from None
+
+
+def _in_year(year: int, of: tuple[int, ...]) -> datetime:
+    month, day, hour, minute, second = of
+    if (month, day) == (2, 29):
+        year -= year % 4
+    return datetime(year, month, day, hour, minute, min(second, 59))  # noqa: DTZ001
 
 
 class Opened(NamedTuple):
@@ -275,3 +445,73 @@ def openings_in(log: Log, kind: str) -> Iterator[Opened]:
             log.n_unknown += 1
         else:
             yield from (Opened(path, names, moment) for path in paths)
+
+
+class LoggedPaths:
+    """Files, each a number, by the path that a log has: 16 bytes of memory for each.
+
+    ``roots``: the roots by number; ``table``: further beginnings of paths, and the root or folder below one
+    that each is; ``files``: root, path below it, and number; ``folds``: letter case does not matter.
+
+    Raises:
+        InputError: the table names a root that is none.
+    """
+
+    def __init__(
+        self,
+        roots: Mapping[int, bytes],
+        table: Mapping[str, str],
+        files: Iterable[Sequence[Any]],
+        *,
+        folds: bool,
+    ) -> None:
+        self._folds = folds
+        self._places = {self._name(path) + "/": place for path, place in _places(roots, table)}
+        self._depth = max((path.count("/") for path in self._places), default=0)
+        hashed = ((self._hash(root_id, os.fsdecode(path)), number) for root_id, path, number in files)
+        found = np.fromiter(hashed, [("hash", np.uint64), ("number", np.int64)])
+        order = np.argsort(found["hash"])
+        self._hashes, self._numbers = found["hash"][order], found["number"][order]
+        self.find = lru_cache(N_PATHS)(self._find)
+
+    def _name(self, path: str) -> str:
+        return unicodedata.normalize("NFC", path.casefold()) if self._folds else path
+
+    def _hash(self, root_id: int, path: str) -> int:
+        named = f"{root_id}\0{self._name(path)}".encode("utf-8", "surrogatepass")
+        return int.from_bytes(blake2b(named, digest_size=8).digest())
+
+    def _find(self, written: str) -> tuple[int, str, int]:
+        """Return the root, the folder that the log is of, and the file; 0 = none, or several of this name."""
+        parts = self._name(written).split("/", self._depth)
+        for length in range(len(parts) - 1, 0, -1):
+            begin, rest = "/".join(parts[:length]) + "/", "/".join(parts[length:])
+            # //server/share, where the table says \\*\share
+            place = self._places.get(begin) or self._places.get(_SERVER.sub("//*/", begin))
+            if place is not None:
+                root_id, below = place
+                wanted = np.uint64(self._hash(root_id, below + rest))
+                at, end = (np.searchsorted(self._hashes, wanted, side) for side in ("left", "right"))
+                return root_id, below, int(self._numbers[at]) if end - at == 1 else 0
+        return 0, "", 0
+
+
+def _places(roots: Mapping[int, bytes], table: Mapping[str, str]) -> Iterator[tuple[str, tuple[int, str]]]:
+    """Yield beginnings of paths, with the root and the folder in it; those of the table last: they hold."""
+    for number, raw in roots.items():
+        name = os.fsdecode(raw).rstrip("/")
+        if found := re.fullmatch(r"smb://([^/:]*)[^/]*(.*)", name):
+            host, rest = found.groups()
+            is_address = host.replace(".", "").isdecimal()
+            server = host if is_address else host.partition(".")[0]  # as its own log has it
+            yield f"//{server}{rest}", (number, "")
+        yield name, (number, "")
+    for prefix, wanted in table.items():
+        inside = [(os.fsdecode(raw).rstrip("/"), number) for number, raw in roots.items()]
+        inside = [one for one in inside if f"{wanted.rstrip('/')}/".startswith(f"{one[0]}/")]
+        if not inside:
+            message = f"accesslog.paths: {wanted}: expected a root that was scanned, or a folder in one"
+            raise InputError(message)
+        name, number = max(inside, key=lambda one: len(one[0]))
+        below = wanted.rstrip("/")[len(name) :].lstrip("/")
+        yield prefix.replace("\\", "/").rstrip("/"), (number, f"{below}/" if below else "")

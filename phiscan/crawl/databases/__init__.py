@@ -1,1 +1,0 @@
-"""Tables of database servers as files."""
