@@ -18,7 +18,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -91,13 +91,12 @@ class DatabaseShare(FolderShare):
                 raise RefusedError(FailReason.CHANGED, "vanished before it was read")
             place = {"schema": schema, "name": name}
             access = connection.execute(sa.text(self._dialect.access), place).all()
-            sample = take_sample(connection, self._dialect, table, self.settings.table_rows, seed)
+            data, *rows = _sample(connection, self._dialect, table, self.settings.table_rows, seed)
         owner = access[0][0] if access else ""
         readers = tuple(dict.fromkeys(self._dialect.reader(reader) for _, reader in access if reader))
-        rows = (sample.n_rows, sample.n_all) if sample.n_rows < sample.n_all else None
-        described = replace(source, owner=owner, readers=readers, sampled_rows=rows)
+        sampled = (rows[0], rows[1]) if rows[0] < rows[1] else None
+        described = replace(source, owner=owner, readers=readers, sampled_rows=sampled)
         # One moment is read: what changes later is seen by the next crawl.
-        data = sample.data
         yield RangeFile(described, lambda at: data[at:], offset, n_bytes=len(data))
 
     def list_folder(self, folder: bytes) -> list[Crawled]:
@@ -166,22 +165,14 @@ class DatabaseShare(FolderShare):
             raise translated(getattr(error, "orig", None) or error) from None
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A sample of the rows of a table."""
-
-    data: bytes = field(repr=False)
-    n_rows: int
-    n_all: int  # of the table
-
-
-def take_sample(
+def _sample(
     connection: sa.Connection, dialect: Dialect, table: sa.Row[Any], most_rows: int, seed: int
-) -> Sample:
-    """Return at most so many rows of a table, drawn at random, as a SQLite database of one table.
+) -> tuple[bytes, int, int]:
+    """Draw at most so many rows of a table at random.
 
-    All statements see the same state of the table: the connection's transaction is a snapshot. Where blocks
-    can be drawn, about one is read for each row that is wanted; else all are.
+    Returns a SQLite database of one table, its number of rows, and that of the whole table. All statements
+    see the same state of the table: the connection's transaction is a snapshot. Where blocks can be drawn,
+    about one is read for each row that is wanted; else all are.
     """
     source = dialect.source.format(".".join(map(dialect.quoted, (table.place, table.name))))
     share = min(1.0, most_rows * _BLOCK_BYTES / max(table.n_scanned_bytes, 1)) if dialect.blocks else 1.0
@@ -207,7 +198,7 @@ def take_sample(
         database.execute(f"CREATE TABLE {name} ({', '.join(declared)})")
         places = ", ".join("?" * len(declared))
         database.executemany(f"INSERT INTO {name} VALUES ({places})", rows)  # noqa: S608 (a quoted name)
-        return Sample(database.serialize(), len(rows), max(n_all, len(rows)))
+        return database.serialize(), len(rows), max(n_all, len(rows))
 
 
 def _columns(connection: sa.Connection, dialect: Dialect, table: sa.Row[Any]) -> tuple[list[str], list[str]]:

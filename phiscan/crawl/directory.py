@@ -23,8 +23,8 @@ from typing import Any
 from phiscan.config import DirectoryTable, SharesTable
 from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.location import LOOPBACK, parse_url
-from phiscan.crawl.security_descriptor import name_of, sid_of
 from phiscan.crawl.share import optional
+from phiscan.crawl.smb import name_of, sid_of
 from phiscan.errors import InputError
 from phiscan.hasher import KeyHasher
 

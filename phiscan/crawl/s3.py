@@ -94,9 +94,10 @@ class S3Share(ServerShare):
     def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:  # noqa: ARG002 (objects have no links)
         """Yield every object below the root, by key; see ``ServerShare``. Memory: one page of keys."""
         where: dict[str, str] = {}
+        listed = partial(self._call, "list_objects_v2", Prefix=self._prefix)
         try:
             while True:
-                page = self.retry_policy.run(partial(self._page, where))
+                page = self.retry_policy.run(partial(listed, **where))
                 beyond = yield from self._judge_page(page.get("Contents", ()), ignore)
                 if beyond:  # after an ignored folder, whose keys need not be listed
                     where = {"StartAfter": f"{self._prefix}{beyond}/{_LAST_CHARACTER}"}
@@ -116,15 +117,9 @@ class S3Share(ServerShare):
         if size != source.size or identity_number(etag) != source.inode:
             raise RefusedError(FailReason.CHANGED, "not the object that was crawled")
 
-        def fetch(start: int) -> bytes:
-            return self._range(key, start, etag)[0]
-
         owner, readers = self._access_of(key)
         described = replace(source, owner=owner, readers=readers)
-        yield RangeFile(described, fetch, offset, first=first)
-
-    def _page(self, where: dict[str, str]) -> dict[str, Any]:
-        return self._call("list_objects_v2", Prefix=self._prefix, **where)
+        yield RangeFile(described, lambda start: self._range(key, start, etag)[0], offset, first=first)
 
     def _judge_page(self, objects: Any, ignore: IgnoreRules) -> Generator[Crawled, None, str]:
         """Yield the entries of one page; return the ignored folder at which it stopped, or ""."""

@@ -11,10 +11,12 @@ from phiscan.config import Config, SharesTable, convert, require
 
 _MAX_CONNECTIONS = 64
 _MAX_ATTEMPTS = 20
-_AUTH = ("negotiate", "kerberos", "ntlm")
-_ENCRYPT = ("offered", "required")
-_ACCESS = ("signed", "anonymous")
-_SWITCH = ("on", "off")
+_CHOICES = {
+    "keyring": ("on", "off"),
+    "smb_auth": ("negotiate", "kerberos", "ntlm"),
+    "smb_encrypt": ("offered", "required"),
+    "s3_access": ("signed", "anonymous"),
+}
 _MAX_ROWS = 1_000_000
 
 
@@ -51,11 +53,11 @@ def _checked(settings: SharesTable, source: str) -> SharesTable:
         ("timeout_s", 0 < settings.timeout_s < float("inf"), "a number of seconds above 0"),
         ("retry_s", 0 <= settings.retry_s < float("inf"), "a number of seconds, 0 or more"),
         ("ahead_bytes", settings.ahead_bytes > 0, "a number of bytes above 0"),
-        ("keyring", settings.keyring in _SWITCH, f"one of {', '.join(_SWITCH)}"),
         ("table_rows", 1 <= settings.table_rows <= _MAX_ROWS, f"1 to {_MAX_ROWS}"),
-        ("smb_auth", settings.smb_auth in _AUTH, f"one of {', '.join(_AUTH)}"),
-        ("smb_encrypt", settings.smb_encrypt in _ENCRYPT, f"one of {', '.join(_ENCRYPT)}"),
-        ("s3_access", settings.s3_access in _ACCESS, f"one of {', '.join(_ACCESS)}"),
+        *(
+            (one, getattr(settings, one) in all_, f"one of {', '.join(all_)}")
+            for one, all_ in _CHOICES.items()
+        ),
     ]
     require(
         f"{source}: shares.",

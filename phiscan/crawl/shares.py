@@ -101,7 +101,9 @@ def check_roots(roots: Sequence[str | Path], config: Config | None = None) -> tu
     for raw in ordered:
         open_share(raw, settings).connect()
     for outer, inner in itertools.permutations(ordered, 2):
-        if _compared(inner).startswith(_compared(outer).rstrip(b"/") + b"/"):
+        folds = inner.startswith(b"smb://")  # its server compares names without regard to case
+        one, other = (inner.lower(), outer.lower()) if folds else (inner, outer)
+        if one.startswith(other.rstrip(b"/") + b"/"):
             raise InputError(os.fsdecode(inner), f"lies inside {os.fsdecode(outer)}; name only one of them")
     return tuple(ordered)
 
@@ -122,8 +124,3 @@ def crawl(
     seen_inodes: set[tuple[int, int]] = set()
     for root in roots:
         yield from open_share(root, settings, folders).crawl(ignore, seen_inodes)
-
-
-def _compared(root: bytes) -> bytes:
-    """Return the root in the form in which its server compares names."""
-    return root.lower() if root.startswith(b"smb://") else root

@@ -17,9 +17,6 @@ _LONGEST = 2**17  # bytes of a path; Windows allows 32,767 characters
 _NAME = re.compile(rb"(?!\.{1,2}\Z)[^/\0]+")
 
 
-ListFolder = Callable[[bytes], list[Crawled]]
-
-
 class _Folder:
     """A folder on the current path: its entries, and its next subfolders, which are listed ahead."""
 
@@ -34,7 +31,9 @@ class _Folder:
             self.state = hash((self.state, name, one.size, one.mtime_ns, one.inode))
 
 
-def walk(root: bytes, list_folder: ListFolder, ignore: IgnoreRules) -> Iterator[Crawled]:
+def walk(
+    root: bytes, list_folder: Callable[[bytes], list[Crawled]], ignore: IgnoreRules
+) -> Iterator[Crawled]:
     """Yield the entries below a root that are not folders, depth first, by raw name within each folder.
 
     ``list_folder`` gets a folder's path relative to the root; what it raises becomes the folder's record.

@@ -16,9 +16,9 @@ from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.location import parse_url
 from phiscan.crawl.posix_access import with_access
 from phiscan.crawl.remote import RetryPolicy
-from phiscan.crawl.security_descriptor import access_of
 from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share import UnansweredError
+from phiscan.crawl.smb import access_of
 from phiscan.errors import ConfigError, InputError
 from phiscan.model import SourceFile
 from tests.crawl.fetched import posix_acl
