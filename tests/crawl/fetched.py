@@ -3,7 +3,7 @@
 import os
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pathspec
 import pytest
@@ -22,10 +22,8 @@ NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 
 def fetched(share: ServerShare, source: SourceFile) -> bytes:
     _, held = fetch(source, share, 2**30)
-    try:
+    with closing(held):
         return os.pread(held.descriptor, held.size, 0)
-    finally:
-        held.close()
 
 
 def found_at(root: str, *ignored: str) -> list[Crawled]:

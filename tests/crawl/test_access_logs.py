@@ -291,14 +291,8 @@ def test_audit_records_of_microsoft_365(
 
 
 def test_damaged_records_are_counted_and_the_rest_is_read(tmp_path: Path) -> None:
-    lines = [
-        json.dumps(audit()),
-        json.dumps(audit())[:60],
-        json.dumps(audit()),
-        "[" * 100_000,
-        json.dumps(audit()),
-    ]
-    found, log = parsed(tmp_path, "\n".join(lines))
+    sound = json.dumps(audit())
+    found, log = parsed(tmp_path, "\n".join((sound, sound[:60], sound, "[" * 100_000, sound)))
     assert len(found) == 3
     assert log.n_unknown >= 2
     assert log.is_damaged

@@ -39,19 +39,12 @@ def server() -> Iterator[Service]:
         yield running
 
 
-class Token:
-    """Signs in with a token that can be renewed."""
-
-    def __init__(self) -> None:
-        self.n_renewed = 0
-
-    def __call__(self, *, renew: bool) -> Mapping[str, str]:
-        self.n_renewed += renew
-        return {"Authorization": f"Bearer {SECRET}-{self.n_renewed}"}
+def _sign_in(*, renew: bool) -> Mapping[str, str]:
+    return {"Authorization": f"Bearer {SECRET}-{renew}"}
 
 
-def _client(token: Token | None = None) -> HttpClient:
-    return HttpClient(SharesTable(timeout_s=5), token or Token(), extra="webdav")
+def _client() -> HttpClient:
+    return HttpClient(SharesTable(timeout_s=5), _sign_in, extra="webdav")
 
 
 def test_no_other_server_gets_the_token(server: Service) -> None:
@@ -77,7 +70,7 @@ def test_no_other_server_gets_the_token(server: Service) -> None:
 def test_a_server_leads_to_no_program_of_this_machine(server: Service, tmp_path: Path) -> None:
     with Service(tmp_path).running() as other:
         other.by_path = lambda _: Answer(302, b"", {"Location": server.url})
-        client = HttpClient(SharesTable(), Token(), ca_file=other.ca_file, extra="webdav")
+        client = HttpClient(SharesTable(), _sign_in, ca_file=other.ca_file, extra="webdav")
         with pytest.raises(RefusedError, match="nothing is encrypted"):
             client.request("GET", other.url)
     assert not server.requests
@@ -130,7 +123,7 @@ def test_a_server_that_knows_no_ranges_is_not_read_without_end(server: Service) 
         _client().get_range(server.url, 4)
 
 
-@pytest.mark.parametrize("limit", ["_MOST_BYTES", "_SLOWEST"])
+@pytest.mark.parametrize("limit", ["_MOST_BYTES", "SLOWEST"])
 def test_an_answer_without_end_is_given_up(
     server: Service, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:

@@ -41,13 +41,6 @@ def dovecot(server: Dovecot, monkeypatch: pytest.MonkeyPatch) -> Dovecot:
     return server
 
 
-def _client(dovecot: Dovecot, user: str) -> Any:
-    url, _, port = dovecot.plain_url.rpartition(":")
-    client = imapclient.IMAPClient(url.rpartition("/")[2], int(port), ssl=False)
-    client.login(user, PASSWORD)
-    return client
-
-
 def _break_off(share: ImapShare) -> None:
     for client in share._clients:
         client.shutdown()
@@ -138,7 +131,9 @@ def test_says_whose_mail_it_is_and_who_may_read_it(dovecot: Dovecot) -> None:
         dovecot.add(".Ward", "1.a", MAIL, user=user)
     rights = "owner lrwstipekxa\nanyone lr\nuser=eve lrs\ngroup=staff lr\n-user=dan r\nuser=kim l\n"
     (dovecot.server.share / USER / ".Ward" / "dovecot-acl").write_text(rights)
-    with _client(dovecot, OTHER) as client:
+    port = int(dovecot.plain_url.rpartition(":")[2])
+    with imapclient.IMAPClient("127.0.0.1", port, ssl=False) as client:
+        client.login(OTHER, PASSWORD)
         client.setacl("Ward", USER, "lr")  # whereby its list of rights is hidden from her
     found = found_at(dovecot.server.url)
     assert _paths(found) == ["INBOX/1.eml", "Others/bo/Ward/1.eml", "Ward/1.eml"]
@@ -255,7 +250,6 @@ def test_an_answer_without_end_is_no_answer(
     monkeypatch.setattr(imap, "MOST_BYTES", 100_000)
     monkeypatch.setenv("PHISCAN_IMAP_USERNAME", USER)
     monkeypatch.setenv("PHISCAN_SHARES_TIMEOUT_S", "0.3")
-    monkeypatch.setenv("PHISCAN_SHARES_ATTEMPTS", "1")
 
     def serve() -> None:
         connection, _ = listening.accept()

@@ -13,7 +13,7 @@ from phiscan.config import SharesTable
 from phiscan.crawl import check_roots
 from phiscan.crawl.share import UnansweredError
 from phiscan.crawl.shares import open_remote
-from tests.crawl.fetched import described, found_at, opened_share, refusal_of
+from tests.crawl.fetched import access_of, found_at, opened_share, refusal_of
 from tests.needs import needs
 from tests.servers.process import Server
 from tests.servers.sshd import GROUP, PASSWORD, UID, USER, new_key
@@ -131,11 +131,9 @@ def test_names_owner_and_readers(sshd: Server) -> None:
         path.chmod(mode)
         os.chown(path, UID, 60418 if name != "c" else 60999)
     found = [crawled.source for crawled in found_at(sshd.url)]
-    with opened_share(sshd.url) as share:
-        asked = [described(share, source) for source in found]
+    known = [access_of(source) for source in found]
     (sshd.share / "a").chmod(0o600)
     (changed, *_) = found_at(sshd.url)
-    known = [(one.owner, one.readers) for one in asked]
     assert known == [
         (USER, ("everyone", f"group {GROUP}", f"user {USER}")),
         (USER, (f"group {GROUP}", f"user {USER}")),

@@ -18,7 +18,7 @@ from phiscan.model import FailReason
 from phiscan.pipeline.reader_counts import effective_access
 from phiscan.pipeline.workers.delivery import fetch
 from phiscan.store.identity import create_key, load_key
-from tests.crawl.fetched import described, fetched, found_at, opened_share, posix_acl
+from tests.crawl.fetched import access_of, content_of, described, found_at, opened_share, posix_acl
 from tests.samba import PASSWORD
 from tests.servers.process import Server
 
@@ -31,8 +31,7 @@ WARD, NO_NUMBER = 6001, 2**32 - 1
 def test_reads_a_file_whose_name_windows_does_not_allow(samba: Server, name: str) -> None:
     samba.write(name, "the content")
     (crawled,) = found_at(samba.url)
-    with opened_share(samba.url) as share:
-        assert fetched(share, crawled.source) == b"the content"
+    assert content_of(crawled.source) == b"the content"
 
 
 def test_tells_another_file_of_the_same_size_and_time(samba: Server) -> None:
@@ -53,8 +52,7 @@ def test_reads_a_large_sparse_file_in_pieces(samba: Server) -> None:
         stream.seek(200 * 1024**2)
         stream.write(b"in the middle")
     (crawled,) = found_at(samba.url)
-    with opened_share(samba.url) as share:
-        assert fetched(share, crawled.source) == path.read_bytes()
+    assert content_of(crawled.source) == path.read_bytes()
 
 
 def test_opens_no_file_that_is_too_large(samba: Server) -> None:
@@ -90,10 +88,9 @@ def test_names_owner_and_readers(samba: Server) -> None:
     path = samba.write("a.txt")
     path.chmod(0o644)
     (crawled,) = found_at(samba.url)
-    with opened_share(samba.url) as share:
-        open_to_all = described(share, crawled.source)
-    assert open_to_all.owner == f"uid {path.stat().st_uid}" or open_to_all.owner.startswith("S-1-5-21-")
-    assert "everyone" in open_to_all.readers
+    owner, readers = access_of(crawled.source)
+    assert owner == f"uid {path.stat().st_uid}" or owner.startswith("S-1-5-21-")
+    assert "everyone" in readers
     assert crawled.source.readers == ()  # asked for what is read, not for what is listed
 
 
@@ -105,8 +102,7 @@ def test_follows_a_link_of_a_dfs_namespace(samba: Server) -> None:
     root = f"smb://127.0.0.1:{samba.port}/namespace"
     found = found_at(root)
     assert [crawled.source.path for crawled in found] == [b"research/letters/a.txt"]
-    with opened_share(root) as share:
-        assert fetched(share, found[0].source) == b"behind the namespace"
+    assert content_of(found[0].source) == b"behind the namespace"
 
 
 def test_reads_the_password_from_a_private_file(

@@ -10,8 +10,8 @@ from phiscan.crawl.http_client import RANGE_BYTES
 from phiscan.crawl.share import RefusedError
 from phiscan.crawl.webdav import access_of, responses
 from phiscan.errors import ExtractError, InputError
-from phiscan.model import FailReason, SourceFile
-from tests.crawl.fetched import fetched, found_at, opened_share, refusal_of
+from phiscan.model import FailReason
+from tests.crawl.fetched import content_of, found_at, refusal_of
 from tests.servers.apache import running_apache
 from tests.servers.api_server import Answer, ApiServer, Request, ranged
 from tests.servers.certificate import make_certificate
@@ -21,11 +21,6 @@ MODIFIED = "Sun, 06 Nov 1994 08:49:37 GMT"
 LARGE = bytes(range(256)) * 40_000  # more than one range
 
 
-def _read(root: str, source: SourceFile) -> bytes:
-    with opened_share(root) as share:
-        return fetched(share, source)
-
-
 def test_reads_over_tls_from_a_server_whose_certificate_is_trusted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -33,7 +28,7 @@ def test_reads_over_tls_from_a_server_whose_certificate_is_trusted(
         server.ready(monkeypatch)
         (server.share / "a b.bin").write_bytes(LARGE)
         (crawled,) = found_at(server.url)
-        assert _read(server.url, crawled.source) == LARGE
+        assert content_of(crawled.source) == LARGE
         make_certificate(tmp_path)
         other = str(tmp_path / "certificate.pem")
         for ca_file, expected in (
@@ -194,9 +189,9 @@ def test_reads_files_of_which_the_listing_says_nothing(
     (crawled,) = found_at(dav.url)
     if not ranges and not with_length and len(content) >= RANGE_BYTES:
         with pytest.raises(ExtractError, match="neither"):
-            _read(dav.url, crawled.source)
+            content_of(crawled.source)
     else:
-        assert _read(dav.url, crawled.source) == content
+        assert content_of(crawled.source) == content
 
 
 @pytest.mark.parametrize("of_get", ['"1"', '"1-gzip"', 'W/"1"'])
@@ -204,12 +199,12 @@ def test_reads_one_version_also_where_listings_have_other_etags(dav: Dav, of_get
     dav.content, dav.etag = LARGE, of_get
     dav.listing = "\n".join([_response("/", FOLDER), _response("/a", FILE + '<getetag>"1"</getetag>')])
     (crawled,) = found_at(dav.url)
-    assert _read(dav.url, crawled.source) == LARGE
+    assert content_of(crawled.source) == LARGE
     conditions = [one.headers["If-Match"] for one in dav.requests if "If-Match" in one.headers]
     assert conditions == [of_get for _ in range(len(LARGE) // RANGE_BYTES) if not of_get.startswith("W/")]
     dav.listing = dav.listing.replace('"1"', '"2"')
     with pytest.raises(ExtractError, match="not the file that was crawled"):
-        _read(dav.url, crawled.source)
+        content_of(crawled.source)
 
 
 def test_entities_are_not_expanded() -> None:
