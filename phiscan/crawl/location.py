@@ -76,17 +76,17 @@ def parse_url(url: str) -> Location:
             "name them in the environment or in a file (docs/reference/shares.md)"
         )
         raise InputError(message)
+    path = tuple(part for part in rest.split("/") if part)
     try:
         parts = urlsplit(f"//{authority}")
-        host, port = parts.hostname if parts.netloc == authority else None, parts.port
+        found = Location(scheme, parts.hostname or "", parts.port or 0, path)
     except ValueError:  # brackets that do not close, a port that is none
-        host, port = None, None
-    if not host or port == 0:
+        found = Location(scheme, "", 0, path)
+    if not found.host or found.server.lower() != authority.lower().removesuffix(":"):
         raise InputError(url, f"expected {scheme}://NAME/..., with a port from 1 to {_MAX_PORT} or none")
-    path = tuple(part for part in rest.split("/") if part)
     if any(part in {".", ".."} for part in path):
         raise InputError(url, "expected a path without . and ..")
-    return Location(scheme, host, port or 0, path)
+    return found
 
 
 def escaped(name: str) -> str:
