@@ -2,6 +2,7 @@
 
 import os
 import struct
+import sys
 from pathlib import Path
 
 import keyring
@@ -18,6 +19,7 @@ from phiscan.crawl.posix_access import with_access
 from phiscan.crawl.remote import RetryPolicy
 from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share import UnansweredError
+from phiscan.crawl.shares import open_remote
 from phiscan.crawl.smb import access_of
 from phiscan.errors import ConfigError, InputError
 from phiscan.model import SourceFile
@@ -46,6 +48,25 @@ def test_refuses_a_url_that_is_none(rest: str) -> None:
 def test_refuses_a_scheme_that_no_share_has() -> None:
     with pytest.raises(InputError, match=r"s3://, .*smb://"):
         check_roots(["ftp://files/research"])
+
+
+@pytest.mark.parametrize(
+    ("root", "package", "extra"),
+    [
+        *(("davs://x/y", "httpx2", "webdav"), ("imap://x", "imapclient", "imap"), ("s3://x", "s3fs", "s3")),
+        *(("mariadb://x/y", "pymysql", "mariadb"), ("sftp://x/y", "asyncssh", "sftp")),
+        ("smb://x/y", "smbclient", "smb"),
+    ],
+)
+def test_says_what_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, root: str, package: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, f"phiscan.crawl.{extra}", raising=False)
+    with pytest.raises(
+        InputError, match=rf"needs the package .*; expected phiscan installed with \[{extra}\]"
+    ):
+        open_remote(root.encode(), SharesTable())
 
 
 def test_a_url_has_one_normal_form() -> None:
