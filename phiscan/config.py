@@ -515,9 +515,9 @@ def convert(where: str, value: Any, wanted: Any) -> Any:
         if get_origin(wanted) is not Mapping:
             return wanted(**_take(f"{where}.", value, wanted))
         return {name: convert(f"{where}.{name}", one, get_args(wanted)[1]) for name, one in value.items()}
-    convert, not_of, expected = _CONVERTERS[wanted]
+    made, not_of, expected = _CONVERTERS[wanted]
     try:
-        return _refuse(where, expected) if isinstance(value, not_of) else convert(value)
+        return _refuse(where, expected) if isinstance(value, not_of) else made(value)
     except (TypeError, ValueError):
         return _refuse(where, expected)
 

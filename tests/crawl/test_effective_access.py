@@ -275,7 +275,7 @@ def test_a_directory_that_is_down_is_one_line() -> None:
 def test_over_a_network_a_password_is_sent_under_tls_with_a_trusted_certificate(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(directory_module, "_LOOPBACK", ())
+    monkeypatch.setattr(directory_module, "LOOPBACK", ())
     place = server.url.replace("127.0.0.1", "localhost").replace(BASE, GROUPS)
     settings = DirectoryTable(url=place)
     with signed_in(), pytest.raises(InputError, match="it offers no trusted TLS"):
