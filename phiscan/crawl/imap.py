@@ -242,10 +242,10 @@ class _Protocol(imaplib.IMAP4):
     file: Any
     n_bytes, begun = 0, 0.0
 
-    def open(self, host: str = "", port: int = imaplib.IMAP4_PORT, timeout: float | None = None) -> None:
+    def open(self, *where: Any, **how: Any) -> None:
         """Connect; the server sends its greeting."""
         self.n_bytes, self.begun = 0, time.monotonic()
-        super().open(host, port, timeout)
+        super().open(*where, **how)
 
     def send(self, data: Any) -> None:
         """Send a command or a part of it."""
@@ -279,7 +279,7 @@ class _EncryptedProtocol(_Protocol, imaplib.IMAP4_SSL):
     """The same, encrypted from the first byte on."""
 
 
-class Client(IMAPClient):
+class Client(IMAPClient):  # type: ignore[misc]
     """The library's client, through the protocol with bounds."""
 
     def _create_IMAP4(self) -> _Protocol:  # noqa: N802 (the library's)
