@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ from phiscan.crawl import listing_cache
 from phiscan.crawl.listing_cache import Item, Kind, ListedShare, Page, path_name
 from phiscan.crawl.location import unescaped
 from phiscan.crawl.share import UnansweredError
-from phiscan.model import FailReason, SkipReason
+from phiscan.model import FailReason, SkipReason, SourceFile
 from tests.crawl.fetched import NOTHING
 
 ROOT = b"test://source"
@@ -34,6 +34,9 @@ class Source(ListedShare):
     def pages(self, feed: str, token: str) -> Iterator[Page]:
         self.asked.append((feed, token))
         return self.feeds[feed](token)
+
+    def open(self, source: SourceFile, offset: int = 0) -> NoReturn:
+        raise NotImplementedError
 
 
 def _file(name: str, parent: str = "top", **more: Any) -> Item:
