@@ -401,8 +401,7 @@ def load_config(path: Path | None = None, environ: Mapping[str, str] | None = No
         value = environ.get(f"PHISCAN_{name.upper()}")
         if wanted not in _CONVERTERS or value is None:
             continue
-        is_list = wanted == tuple[str, ...]
-        given = [part for part in value.split(os.pathsep) if part] if is_list else value
+        given = list(filter(None, value.split(os.pathsep))) if wanted == tuple[str, ...] else value
         changes[name] = convert(f"PHISCAN_{name.upper()}", given, wanted)
     if changes.get("database") or changes.get("database_file"):  # they override both fields of the file
         config = replace(config, database="", database_file="")
@@ -500,11 +499,7 @@ def _nearest(name: str, known: Mapping[str, Any]) -> str:
 
 
 def convert(where: str, value: Any, wanted: Any) -> Any:
-    """Return a value of the configuration as what is wanted: a text, a number, a table.
-
-    Raises:
-        ConfigError: names the place, and what was expected; the value is not quoted.
-    """
+    """Return a value as a text, number or table; what is none is a ConfigError that does not quote it."""
     if _is_table(of_list := _of_list(wanted)):
         if not isinstance(value, list):
             _refuse(where, f"tables [[{where.rpartition(' ')[2]}]]")
