@@ -84,13 +84,8 @@ def test_jumps_over_an_ignored_folder_and_records_it_once(bucket: Any) -> None:
     for name in ("a/1", "cache/1", "cache/2/3", "cachet", "keep/a.tmp", "keep/a.txt"):
         _put(bucket, name)
     found = {crawled.source.path: crawled.skip for crawled in found_at(ROOT, "*.tmp", "/cache/")}
-    assert found == {
-        b"a/1": None,
-        b"cache": SkipReason.IGNORED,
-        b"cachet": None,
-        b"keep/a.tmp": SkipReason.IGNORED,
-        b"keep/a.txt": None,
-    }
+    read, ignored = (b"a/1", b"cachet", b"keep/a.txt"), (b"cache", b"keep/a.tmp")
+    assert found == dict.fromkeys(read) | dict.fromkeys(ignored, SkipReason.IGNORED)
 
 
 @pytest.mark.parametrize("what", ["replaced", "gone"])
@@ -183,11 +178,8 @@ def other_store() -> Iterator[Any]:
 def test_crawls_and_reads_any_store_that_fsspec_reaches(other_store: Any) -> None:
     listed, share = (ObjectStoreShare(b"gs://bucket", SharesTable(attempts=1), other_store) for _ in range(2))
     found = list(listed.crawl(NOTHING, set()))
-    assert [(crawled.source.path, crawled.skip) for crawled in found] == [
-        (b"a/b/two.txt", None),
-        (b"a/one.txt", None),
-        (b"empty", SkipReason.EMPTY),
-    ]
+    skips = {crawled.source.path: crawled.skip for crawled in found}
+    assert skips == {b"a/b/two.txt": None, b"a/one.txt": None, b"empty": SkipReason.EMPTY}
     assert [fetched(share, crawled.source) for crawled in found[:2]] == [b"second", b"first"]
     other_store.pipe({"/bucket/a/one.txt": b"FIRST"})
     with pytest.raises(ExtractError, match=FailReason.CHANGED):
