@@ -11,7 +11,7 @@ from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
 from phiscan.web.access import RIGHTS, GuardedRoute, Permission, Route, Routes, may
 from phiscan.web.app import ROUTES, create_app
-from tests.web.conftest import OWN, Browser, Visit
+from tests.web.conftest import Browser, Visit
 
 P = Permission
 EXPECTED: dict[Role, set[Permission]] = {
@@ -81,7 +81,7 @@ def test_every_route_lets_in_whom_its_permission_says_and_nobody_else(
     for method, path, needs in ALL:
         if (method, path) in PUBLIC:
             continue
-        answer = visitor.client.request(method, _filled(path), headers=OWN)
+        answer = visitor.request(method, _filled(path))
         refused = answer.status_code in {401, 403} or answer.headers.get("location", "").startswith(
             "/sign-in?"
         )
@@ -102,7 +102,7 @@ def test_a_token_carries_the_rights_of_its_person_in_the_api_and_none_elsewhere(
 ) -> None:
     user = store.users.named(role.value)
     token = store.users.make_token(user.id, label="test", days=1, by="test", now=clock())  # type: ignore[arg-type]
-    visitor = Browser(app).client
+    visitor = Browser(app)
     wrong = []
     for method, path, needs in ALL:
         if (method, path) in PUBLIC:
@@ -134,4 +134,4 @@ def test_a_route_without_a_permission_cannot_be_made(store: Store) -> None:
 def test_an_unknown_address_says_nothing(browser: Visit) -> None:
     for visitor in (browser(""), browser("lead")):
         for path in ("/nothing", "/api/v1/nothing", "/docs", "/redoc", "/openapi.json", "/static/../app.py"):
-            assert visitor.client.get(path).status_code == 404, path
+            assert visitor.get(path).status_code == 404, path

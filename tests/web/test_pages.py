@@ -26,7 +26,7 @@ from phiscan.web.routes.reveal import reveal_view, shown
 from phiscan.web.work_query import ListQuery, read_string
 from tests.review.desk import scanned
 from tests.review.results import NOW, finding, pii_only, referred, scan
-from tests.web.conftest import OWN, Visit
+from tests.web.conftest import Visit
 
 WEB = Path(packs.__file__).parent
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zs", "Zl", "Zp"]), max_size=20)
@@ -104,7 +104,7 @@ def test_only_packs_can_be_downloaded(tmp_path: Path) -> None:
 
 
 def test_a_pack_of_a_scan_that_is_not_there_is_not_found(browser: Visit) -> None:
-    answer = browser("lead").client.post("/reports", data={"scan": "99"}, headers=OWN)
+    answer = browser("lead").post("/reports", data={"scan": "99"})
     assert answer.status_code == 404
     assert "there is no such scan" in answer.text
 
@@ -145,7 +145,7 @@ def test_a_file_of_the_second_list_has_a_page_that_only_shows(store: Store, brow
     sampled = UnreadPart("#rest", FailReason.SAMPLED, "not screened: 97 % of its text (97 of 100 characters)")
     scan(store, [marked, replace(referred("d/long.csv"), unread=(sampled,))], minutes=5)
     number = store.find("d/marked.txt")
-    client = browser("reader").client
+    client = browser("reader")
     assert f"/items/{number}" in client.get("/second-list").text
     page = client.get(f"/items/{number}")
     assert page.status_code == 200
@@ -162,7 +162,7 @@ def test_a_file_of_the_second_list_has_a_page_that_only_shows(store: Store, brow
 
 
 def test_a_scan_names_the_file_that_is_read(browser: Visit, store: Store) -> None:
-    client = browser("auditor").client
+    client = browser("auditor")
     assert "Being read now" not in client.get("/scans").text
     state = store.begin_scan([b"/share"], versions={}, options={}, now=NOW)
     store.record(state.id, "versions", [], reading="/share/a/<b>.txt")
@@ -180,9 +180,9 @@ def test_the_definition_of_the_site_is_beside_the_verdict(
         read_organization(config_of(given, source))
     (tmp_path / "definition.txt").write_text("PHI is\na <name> with a diagnosis.\n")
     organization = read_organization(config_of(given, source))
-    assert "What counts as PHI here" not in browser("reviewer").client.get(f"/items/{number}").text
+    assert "What counts as PHI here" not in browser("reviewer").get(f"/items/{number}").text
     app.state.desk = replace(app.state.desk, organization=organization)
-    page = browser("reviewer").client.get(f"/items/{number}").text
+    page = browser("reviewer").get(f"/items/{number}").text
     assert "What counts as PHI here" in page
     assert "PHI is<br>a &lt;name&gt; with a diagnosis." in page
 
