@@ -117,11 +117,7 @@ def _answering(
 )
 @_answering(screens.ASSUMPTION, screens.SOURCE)
 def screening(
-    phi: int,
-    not_phi: int,
-    not_screened: int,
-    versus: tuple[int, int] | None,
-    both: tuple[int, int] | None,
+    phi: int, not_phi: int, not_screened: int, versus: tuple[int, int] | None, both: tuple[int, int] | None
 ) -> Shape:
     """Estimate detection and false referral from screened positives only.
 

@@ -16,10 +16,7 @@ import click
 from phiscan.cli.lazy_group import LazyGroup
 from phiscan.cli.output import Answer, answers, lines_of, print_message
 from phiscan.errors import InputError
-from phiscan.metrics.deidentification.randomization import (
-    Difference,
-    randomization_test,
-)
+from phiscan.metrics.deidentification.randomization import Difference, randomization_test
 from phiscan.metrics.deidentification.span_tokens import Subset, token_counts, token_scores
 from phiscan.metrics.deidentification.spans import (
     AnnotatedText,

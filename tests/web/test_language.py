@@ -34,7 +34,7 @@ PAGES = sorted(
         route.path
         for module in ROUTES
         for route in module.declared
-        if route.method == "GET" and not route.path.startswith("/api/") and route.path not in NO_PAGE
+        if route.methods == {"GET"} and not route.path.startswith("/api/") and route.path not in NO_PAGE
     }
 )
 # What the store of these tests holds.

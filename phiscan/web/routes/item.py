@@ -23,15 +23,7 @@ from phiscan.language import gettext as _
 from phiscan.model import EntityType, Reason, Span, StoredFinding, StoredTerm, Verdict
 from phiscan.pipeline.rereading.vetoes import Veto
 from phiscan.report.openings import opening_words
-from phiscan.report.words import (
-    CASES,
-    CHARACTERISTICS,
-    DETECTORS,
-    ENTITY_TYPES,
-    FORMATS,
-    part_detail,
-    reader_words,
-)
+from phiscan.report.words import CASES, CHARACTERISTICS, part_detail, reader_words
 from phiscan.report.words import REASONS as OUTCOME_REASONS
 from phiscan.review.accounts.users import Session
 from phiscan.review.decisions.learning import ItemCorrections, Mark
@@ -44,8 +36,8 @@ from phiscan.web.pages import Notice
 from phiscan.web.plain_words import (
     SHORT,
     colour,
+    file_name,
     locator_words,
-    mode_letters,
     readers_by_mode,
     source_words,
     step,
@@ -61,7 +53,6 @@ from phiscan.web.routes.queue import (
     first_url,
     is_number,
     people_with,
-    place_words,
     verdict_words,
 )
 from phiscan.web.routes.reveal import N_SECONDS, is_cached, is_quick, judged_positions, prose_view
@@ -177,7 +168,6 @@ def item_view(
         position: the selected finding.
         all_places: show every location of the file, not only the first ones.
     """
-    folder, _slash, name = item.path.rpartition("/")
     mtime_ns = item.source.mtime_ns
     by_position = {one.position: one for one in corrections.spans if one.position is not None}
     terms = sorted(item.terms, key=lambda term: (-term.count, term.concept))
@@ -192,14 +182,9 @@ def item_view(
     return {
         "item": item,
         "query": query,
-        "name": visible(name),
-        "folder": place_words(item.root, folder),
-        "type": FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
         "changed": datetime.fromtimestamp(mtime_ns / 1e9, UTC) if 0 < abs(mtime_ns) < MAX_NS else None,
-        "owner": visible(item.owner) or _("no. {number}", number=item.source.uid),
         "readers": _readers(item),
         "reader_count": reader_words(item.reader_count) if item.reader_count else "",
-        "mode": mode_letters(item.source.mode),
         "opened": "" if item.blind else opening_words(item.openings),
         "decided": verdict,
         # The verdict that stands, if it was given for an identical file.
@@ -213,8 +198,6 @@ def item_view(
         "bits": tuple(label for bit, (label, _hipaa) in CHARACTERISTICS.items() if bit in item.vector.bits),
         "missing": tuple(CHARACTERISTICS[bit][0].lower() for bit in item.missing),
         "terms": tuple((label_of(term.concept), term.count) for term in terms[:N_TERMS]),
-        "n_terms": len(terms),
-        "detectors": tuple((name, is_phi, DETECTORS.get(name, "")) for name, is_phi in item.detectors),
         "outweighed": _outweighed(found),
         "masked": masked_lines(
             item.findings,
@@ -248,8 +231,6 @@ def item_view(
         "history": entries,
         "comments": [one for one in history if one.what == "comment"],
         "others": [one for one in group if one.file_id != item.file_id],
-        "reasons": [(verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()],
-        "kinds": [(kind.value, ENTITY_TYPES[kind]) for kind in EntityType],
         "token": token,
     }
 
@@ -554,7 +535,7 @@ def recorded_notice(ctx: Context) -> Notice | None:
         decided = ctx.item(int(done))
     except InputError:
         return None
-    name = visible(decided.path.rpartition("/")[2])
+    name = file_name(decided.path)
     if decided.state is WorkState.UNDECIDED:  # a blind verdict stays hidden until both are recorded
         return Notice("good", _("Recorded for {name}.", name=name), file_id=decided.file_id)
     verdict = Verdict(decided.state.value)
@@ -574,7 +555,7 @@ N_ROWS = 200  # files on the page; `phiscan queue list --second-look` lists all
 def second_list(ctx: Ctx) -> Response:
     """Show the first files of the second list, those with the highest probability first."""
     items = ctx.desk.store.queue(second_look=True, conceal=True, by_probability=True, limit=N_ROWS)
-    return ctx.page("second_list.html", rows=items, most=N_ROWS, place=place_words, known=DETECTORS)
+    return ctx.page("second_list.html", rows=items, most=N_ROWS)
 
 
 def second_list_page(file_id: int, ctx: Context) -> Response:
@@ -590,9 +571,7 @@ def second_list_page(file_id: int, ctx: Context) -> Response:
     if record.blind or not record.second_look:
         raise HTTPException(404, _("file {file_id}: not in the review list (any more)", file_id=file_id))
     nothing = ItemCorrections((), complete=False, completed_by="", topics=None)
-    return ctx.page(
-        "second_list_item.html", **item_view(record, query=ListQuery(), corrections=nothing), known=DETECTORS
-    )
+    return ctx.page("second_list_item.html", **item_view(record, query=ListQuery(), corrections=nothing))
 
 
 @routes.page("POST", "/items/{file_id}/spans", needs=Permission.CORRECT)
