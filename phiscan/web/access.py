@@ -163,7 +163,7 @@ class Routes:
         ``answer``: the model that the returned object is written as, else the endpoint's return type.
         ``extra``: further fields of the operation's OpenAPI object.
         """
-        model = {} if answer is None else {"response_model": answer}
+        model: dict[str, Any] = {} if answer is None else {"response_model": answer}
         return self._declare(method, "/api/v1" + path, needs, **model, **options)
 
     def _declare(
