@@ -32,7 +32,6 @@ def accesslog() -> None:
     "--year", type=click.IntRange(1990, 2100), help="Year of the first line, where lines have none."
 )
 @answers
-@click.pass_obj
 def import_files(obj: str | None, files: tuple[str, ...], kind: str | None, year: int | None) -> Answer:
     """Record which files of the database FILES say were opened: by how many accounts, first and last.
 
@@ -55,7 +54,6 @@ def import_files(obj: str | None, files: tuple[str, ...], kind: str | None, year
 @click.argument("file", required=False)
 @click.option("--incident", type=click.IntRange(1), help="The files of this incident together.")
 @answers
-@click.pass_obj
 def show(obj: str | None, file: str | None, incident: int | None) -> Answer:
     """Say whether FILE (a path or its number in the list), or the files of an incident, were opened."""
     if (file is None) == (incident is None):

@@ -40,7 +40,6 @@ def sign(ctx: click.Context) -> None:
 @audit.command(epilog="Example: phiscan audit verify --head HASH, the hash noted when last verified")
 @click.option("--head", default="", help="Hash printed by an earlier run; it must still be in the log.")
 @answers
-@click.pass_obj
 def verify(obj: str | None, head: str) -> Answer:
     """Verify that nothing was changed outside of phiscan, and name what was.
 

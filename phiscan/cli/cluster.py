@@ -82,7 +82,6 @@ def worker(obj: str | None, address: str, workers: int | None, host: str, give_u
 @click.argument("address")
 @click.argument("roots", nargs=-1, type=click.Path())
 @answers
-@click.pass_obj
 def check(obj: str | None, address: str, roots: tuple[str, ...]) -> Answer:
     """Check whether every worker at ADDRESS is fit for a scan of ROOTS: same versions, same folders.
 

@@ -41,7 +41,6 @@ _by = click.option("--by", default=getpass.getuser, show_default="you", help="Wh
 @click.option("--yes", is_flag=True, help="Purge; without it and without --dry-run nothing is done.")
 @_by
 @answers
-@click.pass_obj
 def purge(obj: str | None, dry_run: bool, yes: bool, by: str) -> Answer:
     """Remove the rows whose retention time in [retention] of phiscan.toml is over, and certify it.
 
@@ -85,7 +84,6 @@ def certificate(obj: str | None, number: int | None, as_json: bool) -> None:
 @click.option("--lift", is_flag=True, help="Lift the holds instead.")
 @_by
 @answers
-@click.pass_obj
 def hold(
     obj: str | None, files: tuple[str, ...], roots: tuple[str, ...], reason: str, lift: bool, by: str
 ) -> Answer:
@@ -148,7 +146,6 @@ def _lines(made: Certificate, *, dry_run: bool) -> Iterator[str]:
 @click.option("--destroy", is_flag=True, help="Do not archive the old key.")
 @_by
 @answers
-@click.pass_obj
 def rotate_key(obj: str | None, seal: Path | None, destroy: bool, by: str) -> Answer:
     """Make a new key for the hashes of identifiers; the next scan reads every file again.
 
@@ -182,7 +179,6 @@ for _command in (purge, hold, certificate, rotate_key):
 @db.command(epilog="Example: phiscan db migrate --plan")
 @click.option("--plan", is_flag=True, help="Print what would be done; change nothing.")
 @answers
-@click.pass_obj
 def migrate(obj: str | None, plan: bool) -> Answer:
     """Bring the database to the schema of this phiscan, in one transaction; an empty one gets its tables.
 
@@ -202,7 +198,6 @@ def migrate(obj: str | None, plan: bool) -> Answer:
 
 @db.command(epilog="Example: phiscan db status --json")
 @answers
-@click.pass_obj
 def status(obj: str | None) -> Answer:
     """Print type, size, schema and key of the database, and the length of its log."""
     found = backups.status(config_of(obj).database_url)
@@ -225,7 +220,6 @@ def grants(role: str) -> None:
 @db.command(epilog="Example: phiscan db backup /backup/phiscan-$(date +%F).phiscan")
 @click.argument("file", type=click.Path(path_type=Path))
 @answers
-@click.pass_obj
 def backup(obj: str | None, file: Path) -> Answer:
     """Write one state of the database into the new FILE, while work continues.
 
@@ -239,7 +233,6 @@ def backup(obj: str | None, file: Path) -> Answer:
 @db.command(epilog="Example: phiscan db restore /backup/phiscan-2026-11-20.phiscan")
 @click.argument("file", type=click.Path(path_type=Path))
 @answers
-@click.pass_obj
 def restore(obj: str | None, file: Path) -> Answer:
     """Restore the backup FILE into the configured database, which must be empty; all or nothing.
 
@@ -259,7 +252,6 @@ def restore(obj: str | None, file: Path) -> Answer:
     help="Also restore FILE into a database that is removed at once.",
 )
 @answers
-@click.pass_obj
 def verify(obj: str | None, file: Path | None, try_restore: bool) -> Answer:
     """Verify the backup FILE against its manifest; without FILE, the database itself.
 

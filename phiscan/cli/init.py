@@ -20,7 +20,6 @@ TEMPLATE = resources.files("phiscan.cli").joinpath("template.toml").read_text(en
 @click.command(epilog="Example: phiscan init /srv/phiscan")
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path())
 @answers
-@click.pass_obj
 def init(obj: str | None, folder: str | None) -> Answer:
     """Write phiscan.toml, the secret key and an empty database into DIR (default: here).
 

@@ -35,7 +35,7 @@ Answer = tuple[Any, Iterable[str]] | tuple[Any, Iterable[str], int]
 """An object for --json, the lines for people, and the exit status if it may be another than 0."""
 
 
-def answers(command: Callable[..., Answer]) -> Callable[..., None]:
+def answers_alone(command: Callable[..., Answer]) -> Callable[..., None]:
     """Add --json to a command that returns an object and its lines for people, and print one of the two."""
 
     @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -50,6 +50,11 @@ def answers(command: Callable[..., Answer]) -> Callable[..., None]:
         click.get_current_context().exit(*status)
 
     return run
+
+
+def answers(command: Callable[..., Answer]) -> Callable[..., None]:
+    """Do the same with a command whose first argument is the path of --config."""
+    return answers_alone(click.pass_obj(command))
 
 
 def lines_of(value: Mapping[str, Any], indent: str = "") -> list[str]:

@@ -105,7 +105,6 @@ _ANY = "any"
 @click.option("--purpose", required=True, help="What for; recorded. Write no patient's data here.")
 @by_option
 @answers
-@click.pass_obj
 def find(obj: str | None, name: str, birth_date: str, number: str, purpose: str, by: str) -> Answer:
     """List the files of a person: by name and birth date, or by a number.
 
@@ -154,7 +153,6 @@ def find(obj: str | None, name: str, birth_date: str, number: str, purpose: str,
 )
 @by_option
 @answers
-@click.pass_obj
 def affected(obj: str | None, decided: str, scan_id: int | None, out: Path, by: str) -> Answer:
     """Write the opaque numbers of the patients in the files decided, and count them by state or province.
 
@@ -346,7 +344,6 @@ def update(change: _Change, records: Iterator[PatientRecord], *, removed: tuple[
 
 @patients.command(epilog="Example: phiscan patients status --json")
 @answers
-@click.pass_obj
 def status(obj: str | None) -> Answer:
     """Print the number of patients in the index, its age, its size, and the id of its key."""
     _, settings = _settings(obj)
@@ -381,7 +378,6 @@ def rotate(change: _Change, records: Iterator[PatientRecord], *, numbers_file: P
 )
 @by_option
 @answers
-@click.pass_obj
 def destroy(obj: str | None, certificate_file: Path | None, by: str) -> Answer:
     """Overwrite and remove index and key; print a certificate, and record it in the audit log.
 

@@ -101,7 +101,6 @@ def remove(obj: str | None, name: str) -> None:
 
 @schedule.command("list", epilog="Example: phiscan schedule list --json")
 @answers
-@click.pass_obj
 def list_schedules(obj: str | None) -> Answer:
     """List the named scans: when each starts next, and how its last one ended."""
     rows = _upcoming(config_of(obj))

@@ -283,6 +283,7 @@ class Pages:
             number=words.number,
             duration=words.duration,
             plain=words.plain,
+            part_detail=words.part_detail,
             colour=plain_words.colour,
             locator=plain_words.locator_words,
             step=plain_words.step,
@@ -300,6 +301,7 @@ class Pages:
             short_kinds=plain_words.OTHER_KINDS,
             kinds=words.ENTITY_TYPES,
             detector_words=words.DETECTORS,
+            outcome_reasons=words.REASONS,
             reasons=REASONS,
         )
 

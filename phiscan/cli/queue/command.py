@@ -243,7 +243,6 @@ def queue() -> None:
 @click.option("--label", default="", help="Only files with the sensitivity label of this name or id.")
 @_scan_option
 @answers
-@click.pass_obj
 def list_items(
     obj: str | None,
     /,
@@ -310,7 +309,6 @@ def read_again(record: FileRecord, store: Store, config: Config) -> FileRecord:
 @unblind_option
 @click.option("--again", is_flag=True, help="Read a file that was not referred again, and search all of it.")
 @answers
-@click.pass_obj
 def show(obj: str | None, file: str, limit: int, unblind: str | None, again: bool) -> Answer:
     """Explain why FILE (a path or its number in the list) was referred, or why not.
 
@@ -352,7 +350,6 @@ def show(obj: str | None, file: str, limit: int, unblind: str | None, again: boo
 @click.option("--note", default="", help="Free text. Write no patient's data here.")
 @_scan_option
 @answers
-@click.pass_obj
 def decide(
     obj: str | None,
     /,
@@ -412,7 +409,6 @@ def _warn_of_unlisted(store: Store, numbers: list[int]) -> None:
 @click.option("--to", "assignee", required=True, help='Who shall decide; "" = nobody any more.')
 @click.option("--by", required=True, help="User who assigns; recorded in the audit log.")
 @answers
-@click.pass_obj
 def assign(obj: str | None, files: tuple[str, ...], assignee: str, by: str) -> Answer:
     """Assign FILES (paths or numbers) to a reviewer."""
     with open_store(obj) as store:
@@ -474,7 +470,6 @@ def export(
 @click.argument("files", nargs=-1, required=True)
 @click.option("--reviewer", required=True, help="Whose verdict is undone, and who undoes it.")
 @answers
-@click.pass_obj
 def undo(obj: str | None, files: tuple[str, ...], reviewer: str) -> Answer:
     """Undo your last verdict on FILES (paths or numbers); the verdict before it applies again.
 
@@ -518,7 +513,6 @@ def gold(obj: str | None, of_system: bool, topics: bool) -> None:
 )
 @click.option("--by", required=True, help="User who draws the sample; recorded in the audit log.")
 @answers
-@click.pass_obj
 def draw(obj: str | None, queued: int, unreferred: int, by: str) -> Answer:
     """Draw files at random to be judged blind, mixed into the list of the desk.
 
@@ -549,7 +543,6 @@ def draw(obj: str | None, queued: int, unreferred: int, by: str) -> Answer:
     help="Share of the undecided rest that may be PHI then.",
 )
 @answers
-@click.pass_obj
 def left(obj: str | None, target_recall: float, target_rate: float) -> Answer:
     """Estimate the PHI left in the list and missed in the rest, and whether it is safe to stop.
 
@@ -581,7 +574,6 @@ def safe_to_stop(config_path: str | None, **targets: float) -> Answer:
 @click.option("--hide-limit", type=click.IntRange(min=0), help="Suppressions that hide more need a lead.")
 @click.option("--by", default="", help="User who records this; recorded in the audit log.")
 @answers
-@click.pass_obj
 def policy(obj: str | None, second_review: float | None, hide_limit: int | None, by: str) -> Answer:
     """Show the review policy, or change it."""
     with open_store(obj) as store:

@@ -70,7 +70,6 @@ WIDE, TALL = Box(0, 0, 880, 380), Box(0, 0, 340, 460)  # for a screen, and for a
 _HEADING, _MARGIN = 40.0, 4.0  # of a box with boxes in it
 _MIN_WIDTH, _MIN_HEIGHT = 84.0, 74.0  # a smaller box has no inner boxes
 _CHAR, _LINE = 7.9, 20.0  # width of a character and height of a line, of the labels
-_BAR = 5.0
 
 SIZES: Mapping[str, tuple[str, Callable[[FolderTotal], int]]] = {
     "people": (lazy_gettext("people"), lambda total: total.people),
@@ -78,15 +77,6 @@ SIZES: Mapping[str, tuple[str, Callable[[FolderTotal], int]]] = {
     "open": (lazy_gettext("files still open"), lambda total: total.n_open),
 }
 """The quantities that the area of a box can represent: label and number."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A segment of the bar at the bottom of a box: files with one verdict."""
-
-    kind: str
-    x: float
-    width: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +89,7 @@ class MapBox:
     detail: str
     words: str  # text alternative of the box
     url: str  # "" = no link
-    bars: tuple[Bar, ...]
+    total: FolderTotal | None = None  # whose verdicts are shown as a bar at the bottom
     inner: tuple[MapBox, ...] = ()
 
 
@@ -193,7 +183,7 @@ def _boxes(totals: Sequence[FolderTotal], area: Box, size: str, *, depth: int) -
             what=SIZES[size][0],
         )
         label, detail = _labels(ngettext("{n} more", "{n} more", len(rest)), count(others), boxes[-1])
-        made.append(MapBox(boxes[-1], 0, label, detail, words, "", ()))
+        made.append(MapBox(boxes[-1], 0, label, detail, words, ""))
     return tuple(made)
 
 
@@ -217,8 +207,8 @@ def _box(total: FolderTotal, box: Box, size: str, *, depth: int) -> MapBox:
         everyone=count(n_everyone),
     )
     url = folder_url(total.root_id, total.folder, size) if total.name else ""
-    bars = () if inner else _bars(total, box)
-    return MapBox(box, exposure_step(n_everyone, total.n_files), label, detail, words, url, bars, inner)
+    exposure = exposure_step(n_everyone, total.n_files)
+    return MapBox(box, exposure, label, detail, words, url, None if inner else total, inner)
 
 
 def _people(n: int) -> str:
@@ -247,19 +237,6 @@ def _labels(name: str, detail: str, box: Box) -> tuple[str, str]:
         parts.pop()
     second = " · ".join(parts)
     return label, second if len(second) <= max_chars and box.height >= 2 * _LINE else ""
-
-
-def _bars(total: FolderTotal, box: Box) -> tuple[Bar, ...]:
-    """Return the verdicts as segments of a bar as wide as the box."""
-    if box.height < 2 * _BAR or not total.n_files:
-        return ()
-    x, bars = box.x + 2, []
-    for state in (WorkState.PHI, WorkState.UNSURE, WorkState.NOT_PHI):
-        width = max(0.0, box.width - 4) * total.by_state[state] / total.n_files
-        if width:
-            bars.append(Bar(state.value, x, width))
-        x += width
-    return tuple(bars)
 
 
 N_ITEMS = 8  # undecided files of highest risk that the page lists

@@ -23,8 +23,7 @@ from phiscan.language import gettext as _
 from phiscan.model import EntityType, Reason, Span, StoredFinding, StoredTerm, Verdict
 from phiscan.pipeline.rereading.vetoes import Veto
 from phiscan.report.openings import opening_words
-from phiscan.report.words import CASES, CHARACTERISTICS, part_detail, reader_words
-from phiscan.report.words import REASONS as OUTCOME_REASONS
+from phiscan.report.words import CASES, CHARACTERISTICS, reader_words
 from phiscan.review.accounts.users import Session
 from phiscan.review.decisions.learning import ItemCorrections, Mark
 from phiscan.review.decisions.verdicts import Act, UnopenedError
@@ -44,9 +43,9 @@ from phiscan.web.plain_words import (
 )
 from phiscan.web.request_context import Context, Ctx
 from phiscan.web.routes.queue import (
+    Judged,
     Line,
     Listed,
-    Note,
     Tick,
     action_notice,
     action_words,
@@ -213,16 +212,8 @@ def item_view(
         "corrections": corrections,
         "judged": judged_positions(corrections),
         "missed": tuple(one for one in corrections.spans if one.position is None),
-        "unread": tuple(
-            (locator_words(part.locator), part.reason.value, OUTCOME_REASONS.get(part.reason, ""))
-            for part in item.unread
-            if not part.is_sampled
-        ),
-        "left_out": tuple(
-            (locator_words(part.locator), part_detail(visible(part.detail)))
-            for part in item.unread
-            if part.is_sampled
-        ),
+        "unread": [part for part in item.unread if not part.is_sampled],
+        "left_out": [part for part in item.unread if part.is_sampled],
         "topics": found_topics,
         "chapters": chapters,
         # The valid topics: those of a reviewer, of whom some are no chapters, else the machine's.
@@ -402,26 +393,24 @@ def decide(
     file_id: int,
     ctx: Ctx,
     listed: Listed,
-    verdict: Annotated[Verdict, Form()],
-    token: Annotated[str, Form(max_length=100)],
+    given: Judged,
     seen: Seen,
-    reason: Line = "",
-    note: Note = "",
     by_name: Tick = "",
     override: Tick = "",
 ) -> Response:
     """Record a verdict and redirect to the next item of the list, as it was ordered before."""
-    if not is_reason_of(reason, verdict):
-        return item_page(file_id, ctx, listed, unsent="reason", note=note)
+    kept = {"reason": given.reason, "note": given.note}
+    if not given.is_consistent:
+        return item_page(file_id, ctx, listed, unsent="reason", note=given.note)
     ctx.item(file_id)  # raises unless the item is in the list
     onward = following(ctx, listed, file_id)  # a blind item loses its drawn place
-    given: Any = {"token": token, "seen": seen, "reason": reason, "note": note, **ctx.reviewing}
+    how: Any = {"seen": seen, "override": bool(override), "by_name": bool(by_name), **ctx.reviewing}
     try:
-        ctx.work.decide(file_id, verdict, override=bool(override), by_name=bool(by_name), **given)
+        ctx.work.decide(file_id, given.verdict, **given.why, **how)
     except ConflictError:
-        return item_page(file_id, ctx, listed, unsent="conflict", reason=reason, note=note)
+        return item_page(file_id, ctx, listed, unsent="conflict", **kept)
     except UnopenedError:
-        return item_page(file_id, ctx, listed, unsent="unopened", reason=reason, note=note)
+        return item_page(file_id, ctx, listed, unsent="unopened", **kept)
     return redirect_or_json(ctx, url_of(ctx, listed, onward, done=str(file_id)))
 
 
@@ -506,11 +495,6 @@ def redirect_or_json(ctx: Context, url: str) -> Response:
     if ctx.request.headers.get("accept") == "application/json":
         return JSONResponse({"url": url})
     return RedirectResponse(url, 303)
-
-
-def is_reason_of(reason: str, verdict: Verdict) -> bool:
-    """Return whether a reason belongs to a verdict; an empty reason always does."""
-    return not reason or reason in {name for name, _ in REASONS[verdict]}
 
 
 def following(ctx: Context, query: ListQuery, file_id: int, *, backward: bool = False) -> int | None:

@@ -20,8 +20,8 @@ from phiscan.review.worklist.model import REASONS, FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import Context, Ctx
-from phiscan.web.routes.item import is_reason_of, why_words
-from phiscan.web.routes.queue import Line, Note, verdict_words
+from phiscan.web.routes.item import why_words
+from phiscan.web.routes.queue import Line, Note, is_reason_of, verdict_words
 
 Drawn = Annotated[int, Form(ge=0, le=100_000)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -17,7 +17,7 @@ from phiscan.metrics.remaining import remaining
 from phiscan.model import Verdict
 from phiscan.review.accounts.users import SavedView
 from phiscan.review.decisions.verdicts import Act
-from phiscan.review.worklist.model import FileRecord, WorkCounts, WorkFilter, WorkOrder, WorkState
+from phiscan.review.worklist.model import REASONS, FileRecord, WorkCounts, WorkFilter, WorkOrder, WorkState
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.pages import Notice, notice
 from phiscan.web.plain_words import file_name, kinds_of
@@ -122,6 +122,34 @@ def sent_from(listed: Annotated[str, Form(alias="list", max_length=8_000)] = "")
 
 
 Listed = Annotated[ListQuery, Depends(sent_from)]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict as a form submits it; ``token``: random text, so that a repeated form is recorded once."""
+
+    verdict: Annotated[Verdict, Form()]
+    token: Annotated[str, Form(max_length=100)]
+    reason: Line = ""
+    note: Note = ""
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether the reason belongs to the verdict; an empty one always does."""
+        return is_reason_of(self.reason, self.verdict)
+
+    @property
+    def why(self) -> dict[str, Any]:
+        """What is recorded with the verdict."""
+        return {"token": self.token, "reason": self.reason, "note": self.note}
+
+
+Judged = Annotated[Judgement, Depends()]
+
+
+def is_reason_of(reason: str, verdict: Verdict) -> bool:
+    """Return whether a reason belongs to a verdict; an empty reason always does."""
+    return not reason or reason in {name for name, _ in REASONS[verdict]}
 
 
 @routes.page("GET", "/queue", needs=Permission.SEE_QUEUE)

@@ -17,7 +17,6 @@ from phiscan.language import current, lazy_gettext
 from phiscan.language import gettext as _
 from phiscan.model import NOT_COVERED, FailReason, Outcome
 from phiscan.report.rendering.html import PARTS
-from phiscan.report.words import REASONS as OUTCOME_REASONS
 from phiscan.report.words import waiting_for_ocr
 from phiscan.review.records.scans import ScanHead
 from phiscan.review.worklist.model import FileRecord
@@ -116,7 +115,6 @@ def _page(ctx: Context, scan_id: int | None) -> Response:
         failed=_counted(summary.failed),
         n_failed=n_failed,
         unread=unread[:N_UNREAD],
-        meanings=OUTCOME_REASONS,
         remedies=REMEDIES,
         n_unread=n_unread,
         waiting=waiting_for_ocr(summary.n_ocr_files, summary.n_ocr_parts) if summary.n_ocr_files else "",

@@ -7,9 +7,8 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Form
 from starlette.responses import Response
 
 from phiscan.errors import InputError
@@ -23,8 +22,7 @@ from phiscan.web.access import Permission, Routes
 from phiscan.web.plain_words import SHORT, file_name, place_words
 from phiscan.web.request_context import Context, Ctx
 from phiscan.web.routes.folders import Wanted, folder_url
-from phiscan.web.routes.item import is_reason_of
-from phiscan.web.routes.queue import Chosen, Line, Note, action_notice, verdict_words
+from phiscan.web.routes.queue import Chosen, Judged, action_notice, verdict_words
 from phiscan.web.routes.reveal import masked_of
 from phiscan.web.work_query import ListQuery
 
@@ -38,7 +36,6 @@ LEFT_OUT: Mapping[str, str] = {
     "decided before": lazy_gettext("was decided before"),
     "suppressed": lazy_gettext("hidden by a suppression"),
 }
-Token = Annotated[str, Form(max_length=100)]
 Chosable = FileRecord | GroupMember
 
 
@@ -128,23 +125,15 @@ def group(group_id: int, ctx: Ctx) -> Response:
 
 
 @routes.page("POST", "/groups/{group_id}/decide", needs=Permission.DECIDE)
-def decide_group(
-    group_id: int,
-    ctx: Ctx,
-    verdict: Annotated[Verdict, Form()],
-    token: Token,
-    reason: Line = "",
-    note: Note = "",
-    file: Chosen = None,
-) -> Response:
+def decide_group(group_id: int, ctx: Ctx, given: Judged, file: Chosen = None) -> Response:
     """Record one verdict for the chosen files of a group, and show which were excluded and why."""
-    if not is_reason_of(reason, verdict):
-        return _group(ctx, group_id, unsent="reason", note=note)
+    if not given.is_consistent:
+        return _group(ctx, group_id, unsent="reason", note=given.note)
     members = [member.file_id for member in ctx.work.group(group_id, viewer=ctx.name)]
     others = [number for number in members if number not in (file or ())]
-    given: Any = {"token": token, "reason": reason, "note": note, **ctx.reviewing}
-    outcome = ctx.work.decide_group(group_id, verdict, exceptions=others, **given)
-    return _group(ctx, group_id, outcome=outcome, verdict=verdict)
+    how = {**given.why, **ctx.reviewing}
+    outcome = ctx.work.decide_group(group_id, given.verdict, exceptions=others, **how)
+    return _group(ctx, group_id, outcome=outcome, verdict=given.verdict)
 
 
 def _group(
@@ -188,23 +177,14 @@ def choose(ctx: Ctx) -> Response:
 
 
 @routes.page("POST", "/folders/decide", needs=Permission.DECIDE)
-def decide(
-    ctx: Ctx,
-    wanted: Wanted,
-    verdict: Annotated[Verdict, Form()],
-    token: Token,
-    reason: Line = "",
-    note: Note = "",
-    file: Chosen = None,
-) -> Response:
+def decide(ctx: Ctx, wanted: Wanted, given: Judged, file: Chosen = None) -> Response:
     """Record one verdict for the chosen files of a folder; files of other folders are ignored."""
     here = set(ctx.work.numbers(wanted, limit=MAX_AT_ONCE + 1, **ctx.viewing))
     chosen = sorted(here.intersection(file or ()))
-    if not chosen or not is_reason_of(reason, verdict):
-        return _folder(ctx, wanted, unsent="reason" if chosen else "none", note=note)
-    given: Any = {"token": token, "reason": reason, "note": note, **ctx.reviewing}
-    outcome = ctx.work.decide_chosen(chosen, verdict, **given)
-    return _folder(ctx, wanted, done=_done(len(outcome.decided), verdict))
+    if not chosen or not given.is_consistent:
+        return _folder(ctx, wanted, unsent="reason" if chosen else "none", note=given.note)
+    outcome = ctx.work.decide_chosen(chosen, given.verdict, **given.why, **ctx.reviewing)
+    return _folder(ctx, wanted, done=_done(len(outcome.decided), given.verdict))
 
 
 def _folder(ctx: Context, given: WorkFilter, *, done: str = "", **shown: Any) -> Response:
