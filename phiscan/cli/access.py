@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from phiscan.cli import group_of
 from phiscan.cli.output import Answer, actor_of, answers, by_option, config_of, lines_of
 from phiscan.cli.queue.command import open_store
 from phiscan.cli.queue.explain import readers_line
@@ -27,11 +28,7 @@ from phiscan.review.worklist.model import counted_json
 from phiscan.visible import visible
 
 _names_option = click.option("--names", is_flag=True, help="Also print names; recorded in the audit log.")
-
-
-@click.group()
-def access() -> None:
-    """Count the people who can read what may be PHI: files, folders, accounts that have left."""
+access = group_of("access")
 
 
 @access.command(epilog="Example: phiscan access update")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from phiscan.cli import group_of
 from phiscan.cli.output import Answer, answers, config_of, print_message
 from phiscan.cli.queue.command import open_store
 from phiscan.crawl.access_logs.kinds import KINDS
@@ -19,10 +20,7 @@ from phiscan.report.words import moment
 from phiscan.stopping import EXIT_USAGE
 from phiscan.visible import visible
 
-
-@click.group()
-def accesslog() -> None:
-    """Read access logs as evidence of whether a file was opened."""
+accesslog = group_of("accesslog")
 
 
 @accesslog.command("import", epilog="Example: phiscan accesslog import /var/log/samba/audit.log* --json")

@@ -7,17 +7,14 @@ from pathlib import Path
 
 import click
 
+from phiscan.cli import group_of
 from phiscan.cli.output import Answer, answers, cluster_module, config_of, print_message
 from phiscan.config import MAX_WORKERS
 from phiscan.crawl import check_roots
 from phiscan.errors import ConfigError, InputError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-
-@click.group()
-def cluster() -> None:
-    """Read a share with many machines: one scheduler, workers on each machine, `phiscan scan --cluster`."""
+cluster = group_of("cluster")
 
 
 @cluster.command(epilog="Example: phiscan cluster scheduler --host 10.0.0.5 --tls")

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from phiscan.cli import group_of
 from phiscan.cli.output import Answer, answers, config_of, print_json
 from phiscan.cli.scan.lock import keep_scans_out
 from phiscan.config import Config
@@ -33,10 +34,11 @@ from phiscan.store.database import (
 from phiscan.store.tables import SCHEMA_VERSION
 from phiscan.visible import visible
 
+db = group_of("db")
 _by = click.option("--by", default=getpass.getuser, show_default="you", help="Who is recorded as doing it.")
 
 
-@click.command(epilog="Example: phiscan db purge --dry-run")
+@db.command(epilog="Example: phiscan db purge --dry-run")
 @click.option("--dry-run", is_flag=True, help="Print what would be purged; change nothing.")
 @click.option("--yes", is_flag=True, help="Purge; without it and without --dry-run nothing is done.")
 @_by
@@ -58,7 +60,7 @@ def purge(obj: str | None, dry_run: bool, yes: bool, by: str) -> Answer:
     return {"dry_run": dry_run, **made.to_json()}, _lines(made, dry_run=dry_run)
 
 
-@click.command(epilog="Example: phiscan db certificate 3 --json > certificate-3.json")
+@db.command(epilog="Example: phiscan db certificate 3 --json > certificate-3.json")
 @click.argument("number", type=click.IntRange(min=1), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
@@ -77,7 +79,7 @@ def certificate(obj: str | None, number: int | None, as_json: bool) -> None:
                 click.echo(line)
 
 
-@click.command(epilog='Example: phiscan db hold --root /srv/share --reason "case 2026-17"')
+@db.command(epilog='Example: phiscan db hold --root /srv/share --reason "case 2026-17"')
 @click.option("--file", "files", multiple=True, help="A file (path or number); may be given several times.")
 @click.option("--root", "roots", multiple=True, help="A whole root; may be given several times.")
 @click.option("--reason", default="", help="Why, such as the number of the case.")
@@ -141,7 +143,7 @@ def _lines(made: Certificate, *, dry_run: bool) -> Iterator[str]:
     yield f"sha256 {made.digest}"
 
 
-@click.command("rotate-key", epilog="Example: phiscan db rotate-key --seal /safe/phiscan-key-2026")
+@db.command("rotate-key", epilog="Example: phiscan db rotate-key --seal /safe/phiscan-key-2026")
 @click.option("--seal", type=click.Path(path_type=Path), help="Archive the old key in this new file.")
 @click.option("--destroy", is_flag=True, help="Do not archive the old key.")
 @_by
@@ -165,15 +167,6 @@ def rotate_key(obj: str | None, seal: Path | None, destroy: bool, by: str) -> An
     if done.finished:
         line = f"the rotation to key {done.new} that was interrupted is finished"
     return {"old": done.old, "new": done.new, "former": done.former, "finished": done.finished}, [line]
-
-
-@click.group()
-def db() -> None:
-    """Maintain the review database: migrate, back up, restore, purge, rotate its key."""
-
-
-for _command in (purge, hold, certificate, rotate_key):
-    db.add_command(_command)
 
 
 @db.command(epilog="Example: phiscan db migrate --plan")

@@ -48,7 +48,16 @@ from phiscan.store.tables.users import Role
 from phiscan.visible import visible
 
 
-@click.command(epilog="Example: phiscan patients risk share/export.xlsx --json")
+@click.group()
+def patients() -> None:
+    """Match files with the organization's own patients, by keyed hashes of their list.
+
+    The list is read once and never copied. The index reveals nothing without its key, a separate file: store
+    it on another disk than the index ([patients] key_file).
+    """
+
+
+@patients.command(epilog="Example: phiscan patients risk share/export.xlsx --json")
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per file.")
 @click.pass_context
@@ -96,7 +105,7 @@ _MAY_FIND = frozenset({Role.REVIEWER, Role.LEAD})
 _ANY = "any"
 
 
-@click.command(
+@patients.command(
     epilog='Example: phiscan patients find --name "Roy, Ann" --birth-date 1956-03-12 --purpose "request 17"'
 )
 @click.option("--name", default="", help="Given and family name; - = prompt without echo.")
@@ -139,7 +148,7 @@ def find(obj: str | None, name: str, birth_date: str, number: str, purpose: str,
     return {"files": files}, [*lines, f"{len(found):,} files"]
 
 
-@click.command(epilog="Example: phiscan patients affected --decided phi --out list.csv")
+@patients.command(epilog="Example: phiscan patients affected --decided phi --out list.csv")
 @click.option(
     "--decided",
     type=click.Choice([*(verdict.value for verdict in Verdict), _ANY]),
@@ -282,20 +291,6 @@ def _with_list(command: Callable[..., Answer]) -> Callable[..., None]:
         return command(change, change.records(files, query), **given)
 
     return run
-
-
-@click.group()
-def patients() -> None:
-    """Match files with the organization's own patients, by keyed hashes of their list.
-
-    The list is read once and never copied. The index reveals nothing without its key, a separate file: store
-    it on another disk than the index ([patients] key_file).
-    """
-
-
-patients.add_command(find)
-patients.add_command(affected)
-patients.add_command(risk)
 
 
 @patients.command(epilog="Example: phiscan patients build patients.csv --map record=MRN --map card=HCN")

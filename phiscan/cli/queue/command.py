@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from phiscan.cli import group_of
 from phiscan.cli.output import (
     Answer,
     answers,
@@ -200,9 +201,7 @@ def open_store(config_path: str | None) -> Store:
     return Store.open(config.database_url, audit_key=config.audit_key_file, hash_key=config.key_file)
 
 
-@click.group()
-def queue() -> None:
-    """Review what was referred: list it, see why, decide, assign, export."""
+queue = group_of("queue")
 
 
 @queue.command("list", epilog="Example: phiscan queue list --verdict undecided --limit 50")

@@ -32,15 +32,6 @@ class Box:
     width: float
     height: float
 
-    def inset(self, margin: float, top: float) -> Box:
-        """Return the area inside a margin on three sides and a heading on top; never negative."""
-        return Box(
-            self.x + margin,
-            self.y + top,
-            max(0.0, self.width - 2 * margin),
-            max(0.0, self.height - top - margin),
-        )
-
 
 def split(weights: Sequence[float], area: Box) -> list[Box]:
     """Return one box per weight, in the same order, that fill the area: it is halved along its longer side.
@@ -196,7 +187,9 @@ def _box(total: FolderTotal, box: Box, size: str, *, depth: int) -> MapBox:
     is_split = depth and box.width >= _MIN_WIDTH and box.height >= _MIN_HEIGHT
     inner: tuple[MapBox, ...] = ()
     if is_split and any(one.name for one in total.below):
-        inner = _boxes(total.below, box.inset(_MARGIN, _HEADING), size, depth=0)
+        width, height = box.width - 2 * _MARGIN, box.height - _HEADING - _MARGIN
+        inside = Box(box.x + _MARGIN, box.y + _HEADING, width, height)
+        inner = _boxes(total.below, inside, size, depth=0)
     words = _(
         "{name}: {files}, {people}, {phi} PHI, {open}, {everyone} readable by everyone",
         name=name,
