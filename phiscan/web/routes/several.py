@@ -36,14 +36,14 @@ LEFT_OUT: Mapping[str, str] = {
     "decided before": lazy_gettext("was decided before"),
     "suppressed": lazy_gettext("hidden by a suppression"),
 }
-Chosable = FileRecord | GroupMember
+Choosable = FileRecord | GroupMember
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSample:
     """The beginning of one file, masked; each piece with whether it is not in every sample."""
 
-    file: Chosable
+    file: Choosable
     pieces: tuple[tuple[MaskedPiece, bool], ...]
     problem: str = ""  # error message, if it could not be read again
 
@@ -53,7 +53,7 @@ class GroupSample:
         return sum(differs for _piece, differs in self.pieces)
 
 
-def drawn_samples(ctx: Context, seed: str, found: Sequence[Chosable]) -> tuple[GroupSample, ...]:
+def drawn_samples(ctx: Context, seed: str, found: Sequence[Choosable]) -> tuple[GroupSample, ...]:
     """Draw files that can be chosen at random and read their beginnings again, masked; nothing is stored.
 
     The seed is of the open files too, so that reloading the page shows the same ones.
@@ -75,7 +75,7 @@ def compared(samples: Sequence[GroupSample]) -> tuple[GroupSample, ...]:
     )
 
 
-def _sample(ctx: Context, file: Chosable) -> GroupSample:
+def _sample(ctx: Context, file: Choosable) -> GroupSample:
     try:
         masked = masked_of(ctx, ctx.detail(file.file_id), beginning=N_CHARS)
     except InputError as error:
@@ -217,8 +217,8 @@ def _folder(ctx: Context, given: WorkFilter, *, done: str = "", **shown: Any) ->
 
 def _page(
     ctx: Context,
-    rows: Sequence[Chosable],
-    open_: Sequence[Chosable],
+    rows: Sequence[Choosable],
+    open_: Sequence[Choosable],
     samples: Sequence[GroupSample],
     **shown: Any,
 ) -> Response:
@@ -227,7 +227,7 @@ def _page(
         "several.html",
         rows=rows,
         samples=samples,
-        open={one.file_id for one in open_},
+        choosable={one.file_id for one in open_},
         why_not=LEFT_OUT["decided before"],
         token=secrets.token_urlsafe(16),
         **{"note": "", "left_out": (), "n_blind": 0, "more": False, **shown},
