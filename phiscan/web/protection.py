@@ -180,7 +180,8 @@ def language_of(headers: Headers, path: str, default: str = SOURCE) -> str:
     """
     if path.startswith(API):
         return SOURCE
-    chosen = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+    cookies = cookie_parser(headers.get("cookie", ""))
+    chosen = cookies.get(f"__Host-{COOKIE}") or cookies.get(COOKIE, "")
     return chosen if chosen in LANGUAGES else negotiate(headers.get("accept-language", ""), default)
 
 

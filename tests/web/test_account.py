@@ -132,12 +132,9 @@ def test_only_the_proxy_says_where_a_browser_is(store: Store, clock: Clock) -> N
     app, lead = create_app(store, Config(), settings, now=clock), store.users.named("lead").id
     for peer, lines, seen in (
         ("10.0.0.1", ["203.0.113.5"], "203.0.113.5"),
-        (
-            "10.0.0.1",
-            ["1.1.1.1, 203.0.113.5"],
-            "203.0.113.5",
-        ),  # what the browser itself wrote is not believed
-        ("10.0.0.1", ["1.1.1.1", "203.0.113.5"], "203.0.113.5"),  # nor in a header line of its own
+        # What the browser itself wrote is not believed, nor in a header line of its own.
+        ("10.0.0.1", ["1.1.1.1, 203.0.113.5"], "203.0.113.5"),
+        ("10.0.0.1", ["1.1.1.1", "203.0.113.5"], "203.0.113.5"),
         ("10.0.0.1", ["203.0.113.5, 10.0.0.2"], "203.0.113.5"),
         ("10.0.0.1", [""], "10.0.0.1"),
         ("10.0.0.1", ["x" * 200], "x" * 64),

@@ -56,13 +56,18 @@ class Phone:
         return next(code for code in ("000000", "111111", "222222", "333333") if code not in good)
 
 
-def enrol(visitor: Browser, clock: Clock, password: str = PASSWORD) -> Phone:
-    page = visitor.post(f"{PAGE}/begin", data={"password": password}).text
+def begin(visitor: Browser, clock: Clock) -> tuple[Phone, str]:
+    """Return an authenticator with the secret that is shown, and its sealed form."""
+    page = visitor.post(f"{PAGE}/begin", data={"password": PASSWORD}).text
     (typed,) = re.findall(r"Or type it: <code>([A-Z2-7 ]+)</code>", page)
     (sealed,) = re.findall(r'name="sealed" value="([^"]+)"', page)
     assert "<svg" in page
     assert "style=" not in page.partition("<svg")[2].partition("</svg>")[0]
-    phone = Phone(b32decode(typed.replace(" ", "")), clock)
+    return Phone(b32decode(typed.replace(" ", "")), clock), sealed
+
+
+def enrol(visitor: Browser, clock: Clock) -> Phone:
+    phone, sealed = begin(visitor, clock)
     sent = {"sealed": sealed, "code": phone.code()}
     page = visitor.post(f"{PAGE}/confirm", data=sent).text
     phone.recovery = re.findall(r"<code>((?:[a-z2-7]{4}-){3}[a-z2-7]{4})</code>", page)
@@ -187,10 +192,7 @@ def test_a_secret_is_of_the_session_and_the_ten_minutes_in_which_it_was_shown(
     browser: Visit, store: Store, clock: Clock
 ) -> None:
     here, there = browser("lead"), browser("lead")
-    page = here.post(f"{PAGE}/begin", data={"password": PASSWORD}).text
-    (typed,) = re.findall(r"Or type it: <code>([A-Z2-7 ]+)</code>", page)
-    (sealed,) = re.findall(r'name="sealed" value="([^"]+)"', page)
-    phone = Phone(b32decode(typed.replace(" ", "")), clock)
+    phone, sealed = begin(here, clock)
     for visitor, sent in (
         (there, {"sealed": sealed, "code": phone.code()}),
         (here, {"sealed": sealed, "code": phone.wrong_code()}),

@@ -165,21 +165,6 @@ def print_events(rows: Iterable[FileRecord], form: str) -> None:
         click.echo(EVENTS[form](row, now))
 
 
-def read_filter(given: Mapping[str, str | None]) -> WorkFilter | None:
-    """Return the filter of the options; None = no filter."""
-    entity_type = given["entity_type"]
-    wanted = WorkFilter(
-        folder=given["folder"] or "",
-        media_type=given["media_type"] or "",
-        entity_type=EntityType(entity_type) if entity_type else None,
-        owner=given["owner"] or "",
-        assignee=given["assignee"],
-        text=given["text"] or "",
-        label=given["label"] or "",
-    )
-    return None if wanted == WorkFilter() else wanted
-
-
 MAX_SCAN = 2**63 - 1  # range of the database's column
 VERDICT_NAMES = [verdict.value for verdict in Verdict]
 _WANTED: dict[str, Collection[Verdict | None] | None] = {
@@ -233,7 +218,7 @@ queue = group_of("queue")
 @click.option(
     "--type",
     "entity_type",
-    type=click.Choice([kind.value for kind in EntityType]),
+    type=click.Choice(EntityType),
     help="Only files in which this type of identifier was found.",
 )
 @click.option("--owner", default="", help="Only files of this owner, by name or number.")
@@ -259,7 +244,8 @@ def list_items(
     health score. No value is shown, only types, counts and scores.
     """
     with open_store(obj) as store:
-        wanted = read_filter(filters)
+        narrowed = WorkFilter(**{name: value for name, value in filters.items() if value is not None})
+        wanted = None if narrowed == WorkFilter() else narrowed
         verdicts = _WANTED[verdict]
         items = store.queue(
             scan_id,
