@@ -114,9 +114,9 @@ def test_a_finding_over_two_lines_has_two_boxes() -> None:
     picture = PagePicture("#p2", 0, 30, 600, 800, b"jpeg", words)
     (view,) = picture_views([picture], [(10, 20, EntityType.PERSON.value), (40, 50, EntityType.DATE.value)])
     assert view.where == "page 2"
-    assert [(one.position, one.kind, one.x, one.y) for one in view.boxes] == [
-        (0, "name", 496, 36),
-        (0, "name", 26, 76),
+    assert [(one.position, one.type, one.x, one.y) for one in view.boxes] == [
+        (0, EntityType.PERSON, 496, 36),
+        (0, EntityType.PERSON, 26, 76),
     ]
 
 

@@ -28,7 +28,7 @@ from phiscan.review.decisions.learning import Correction, ItemCorrections, Mark
 from phiscan.review.decisions.writing import PURPOSES, Reveal
 from phiscan.review.worklist.model import FileRecord
 from phiscan.web.access import Permission, Routes
-from phiscan.web.plain_words import SHORT, colour, locator_words, shown
+from phiscan.web.plain_words import SHORT, locator_words, shown
 from phiscan.web.request_context import Context, Ctx
 from phiscan.web.routes.queue import Line, Listed
 from phiscan.web.work_query import ListQuery
@@ -44,8 +44,7 @@ class Stretch:
 
     text: str
     position: int | None = None
-    colour: str = ""
-    kind: str = ""
+    type: EntityType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +153,7 @@ def stretches_of(text: str, marks: Marks, first: int, last: int) -> Iterator[Str
             continue
         if begin > at:
             yield Stretch(shown(text[at:begin]))
-        found = EntityType(kind)
-        yield Stretch(shown(text[begin:end]), position, colour(found), SHORT[found])
+        yield Stretch(shown(text[begin:end]), position, EntityType(kind))
         at = end
     if at < last:
         yield Stretch(shown(text[at:last]))
@@ -181,11 +179,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its header, and the type of identifier that most of its cells hold, "" = none."""
+    """A column: its header, and the type of identifier that most of its cells hold."""
 
     label: str
-    role: str
-    colour: str
+    role: EntityType | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,15 +298,9 @@ def _table(
 
 def _column(label: str, cells: Sequence[Cell | None]) -> Column:
     filled = [cell for cell in cells if cell is not None]
-    kinds = Counter(
-        kind
-        for cell in filled
-        for kind in {(one.kind, one.colour) for one in cell.stretches if one.position is not None}
-    )
-    for (kind, its_colour), n in kinds.most_common(1):
-        if n >= _ROLE_SHARE * len(filled):
-            return Column(shown(label), kind, its_colour)
-    return Column(shown(label), "", "")
+    kinds = Counter(kind for cell in filled for kind in {one.type for one in cell.stretches if one.type})
+    often = [kind for kind, n in kinds.most_common(1) if n >= _ROLE_SHARE * len(filled)]
+    return Column(shown(label), often[0] if often else None)
 
 
 _MARGIN = 4  # pixels around a word
@@ -320,8 +311,7 @@ class FoundBox:
     """A box over the words of one finding on one line, in pixels of the picture."""
 
     position: int
-    kind: str
-    colour: str
+    type: EntityType
     x: int
     y: int
     width: int
@@ -364,12 +354,10 @@ def _boxes(picture: PagePicture, spans: Spans) -> Iterator[FoundBox]:
             continue
         words = [word for word in picture.words if word.start < end and word.end > start]
         for line in _lines(words):
-            found = EntityType(kind)
             left, top = min(word.left for word in line), min(word.top for word in line)
             yield FoundBox(
                 position,
-                SHORT[found],
-                colour(found),
+                EntityType(kind),
                 max(0, left - _MARGIN),
                 max(0, top - _MARGIN),
                 max(word.right for word in line) - left + 2 * _MARGIN,
