@@ -173,7 +173,7 @@ COOKIE: Final = "phiscan-language"
 def language_of(headers: Headers, path: str, default: str = SOURCE) -> str:
     """Return the language of a request by its path, its cookie and its Accept-Language header.
 
-    >>> language_of(Headers({"cookie": "phiscan-language=fr", "accept-language": "en"}), "/queue")
+    >>> language_of(Headers({"cookie": "__Host-phiscan-language=fr", "accept-language": "en"}), "/queue")
     'fr'
     >>> language_of(Headers({"accept-language": "fr-CA"}), "/api/v1/items")
     'en'
