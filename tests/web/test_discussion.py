@@ -120,6 +120,7 @@ def test_a_group_is_decided_but_for_what_is_not_ticked(browser: Visit, store: St
     form = {"verdict": "not_phi", "file": copies[1:], "token": "once"}
     page = browser("reviewer").post(f"/groups/{group}/decide", data=form)
     assert "2 files are recorded as not PHI." in page.text
+    assert re.findall(r'name="file" value="(\d+)" checked', page.text) == [str(copies[0])]
     assert [store.item(number).verdict for number in copies] == [None, Verdict.NOT_PHI, Verdict.NOT_PHI]
 
 

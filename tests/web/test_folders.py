@@ -196,8 +196,9 @@ def test_the_files_of_a_folder_are_decided_at_once_and_undone_at_once(
     assert "Nothing was chosen" in client.post("/folders/decide", data=form).text
     client.post("/undo")
     assert [item for item in store.queue() if item.verdict] == []
-    wrong = client.post("/folders/decide", data={**form, "reason": "billing", "note": "mine"})
-    assert wrong.status_code == 409
+    other_reason = {**form, "file": list(names), "reason": "billing", "note": "mine"}
+    wrong = client.post("/folders/decide", data=other_reason)
+    assert (wrong.status_code, "that reason belongs to another verdict" in wrong.text) == (409, True)
     assert ">mine</textarea>" in wrong.text
     assert client.get(f"/folders/decide?root={share}").status_code == 400
     assert store.verify_audit().ok

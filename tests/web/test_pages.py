@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from phiscan.config import config_of
 from phiscan.errors import ConfigError
 from phiscan.model import EntityType, FailReason, Segment, Span, StoredTerm, UnreadPart
+from phiscan.pipeline.rereading.masked_passages import Kind, MaskedPiece
 from phiscan.report.regulators import read_organization
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkOrder, WorkState
@@ -23,6 +24,7 @@ from phiscan.web.pages import _commands
 from phiscan.web.plain_words import locator_words
 from phiscan.web.routes.item import masked_lines
 from phiscan.web.routes.reveal import reveal_view, shown
+from phiscan.web.routes.several import GroupSample, compared
 from phiscan.web.work_query import ListQuery, read_string
 from tests.review.desk import scanned
 from tests.review.results import NOW, finding, pii_only, referred, scan
@@ -86,6 +88,21 @@ def test_strips_hold_shapes_terms_and_gaps_in_text_order() -> None:
     assert [piece.kind for piece in strip.pieces] == ["id", "gap", "term", "gap", "id"]
     assert [piece.label for piece in strip.pieces if piece.kind == "gap"] == ["4", "12"]
     assert strip.pieces[0].shape == "999-999-9999"
+
+
+def test_words_that_are_not_in_every_sample_are_marked() -> None:
+    samples = [
+        GroupSample(
+            item(), ((MaskedPiece(Kind.TEXT, text), False), (MaskedPiece(Kind.FINDING, "", 0, kind), False))
+        )
+        for text, kind in (("Dear mother", EntityType.DATE), ("Dear father", EntityType.PHONE))
+    ]
+    one, other = compared(samples)
+    assert [(piece.text, differs) for piece, differs in one.pieces] == [
+        *(("Dear", False), (" ", False), ("mother", True)),
+        ("", True),
+    ]
+    assert one.n_differing == other.n_differing == 2
 
 
 def test_a_number_sign_in_a_name_is_no_place() -> None:
