@@ -274,7 +274,6 @@ def _with_list(command: Callable[..., Answer]) -> Callable[..., None]:
     @click.option("--query", help="SELECT statement; then the one FILE is the SQLAlchemy URL of a database.")
     @by_option
     @answers
-    @click.pass_obj
     @wraps(command)
     def run(
         obj: str | None,
