@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import Answer, answers, lines_of, print_message
+from phiscan.cli.output import Answer, answers_alone, lines_of, print_message
 from phiscan.cli.score import with_rates
 from phiscan.cli.tables import Table, read_table
 from phiscan.errors import InputError
@@ -28,7 +28,7 @@ _PATH = click.Path(path_type=Path)
     type=click.Choice(["empty"]),
     help="Count a document that the gold standard does not list as one without labels; else it is refused.",
 )
-@answers
+@answers_alone
 def hierarchy(tree_path: Path, gold_path: Path, system_path: Path, missing_gold: str | None) -> Answer:
     """Score the labels of documents at every level of a hierarchy (CoPHE).
 

@@ -44,7 +44,6 @@ _NAME_MAX = 64
 @click.option("--budget-delta", type=float, help=f"Total of this data set; at first {DEFAULT_DELTA:g}.")
 @click.option("--show-scale", is_flag=True, help="Also print sensitivity and scale: for the owner only.")
 @answers
-@click.pass_obj
 def private(
     config_path: str | None,
     scores_path: Path,

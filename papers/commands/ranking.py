@@ -16,7 +16,7 @@ from papers.intervals import binomial_interval, bootstrap_interval, cross_valida
 from papers.needs import library_versions
 from papers.simulation import DISTRIBUTIONS, Simulation
 from papers.simulation import simulate as run_simulation
-from phiscan.cli.output import Answer, answers, lines_of, print_message
+from phiscan.cli.output import Answer, answers_alone, lines_of, print_message
 from phiscan.errors import InputError
 from phiscan.metrics.ranking import (
     Interval,
@@ -42,7 +42,7 @@ _SEED = click.IntRange(min=0)
 @click.option(
     "--curves", "curves_path", type=_PATH, help="Draw ROC, PR, lift, cost, Brier curves: FILE.svg or .png."
 )
-@answers
+@answers_alone
 def ranking(
     scores_path: Path,
     bootstrap: int,
@@ -168,7 +168,7 @@ def _intervals(found: dict[str, Interval]) -> dict[str, Any]:
 @click.option(
     "--plot", "plot_path", type=_PATH, help="Draw bias, coverage, width, location: FILE.svg or .png."
 )
-@answers
+@answers_alone
 def simulate(
     distributions: tuple[str, ...],
     sizes: tuple[int, ...],

@@ -62,6 +62,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """The module of each command, and its description."""
 
 
+def group_of(name: str) -> click.Group:
+    """Return an empty group of commands under its name, with its description in ``COMMANDS``."""
+    return click.Group(name, help=COMMANDS[name][1])
+
+
 @click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="phiscan")
 @click.option(

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from phiscan.cli import group_of
 from phiscan.cli.output import Answer, actor_of, answers, by_option, config_of, lines_of
 from phiscan.cli.queue.command import open_store
 from phiscan.cli.queue.explain import readers_line
@@ -27,16 +28,11 @@ from phiscan.review.worklist.model import counted_json
 from phiscan.visible import visible
 
 _names_option = click.option("--names", is_flag=True, help="Also print names; recorded in the audit log.")
-
-
-@click.group()
-def access() -> None:
-    """Count the people who can read what may be PHI: files, folders, accounts that have left."""
+access = group_of("access")
 
 
 @access.command(epilog="Example: phiscan access update")
 @answers
-@click.pass_obj
 def update(obj: str | None) -> Answer:
     """Read the directory anew, and count who can read each file of the review list.
 
@@ -64,7 +60,6 @@ def update(obj: str | None) -> Answer:
 @access.command(epilog="Example: phiscan access folders --limit 10")
 @click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="0 = all.")
 @answers
-@click.pass_obj
 def folders(obj: str | None, limit: int) -> Answer:
     """List the folders whose files most people can read: those that are PHI or may be.
 
@@ -88,7 +83,6 @@ def folders(obj: str | None, limit: int) -> Answer:
 @_names_option
 @by_option
 @answers
-@click.pass_obj
 def people(obj: str | None, file: str, names: bool, by: str) -> Answer:
     """Count who can read FILE (a path or its number) by the directory as it was last read; with --names who.
 
@@ -121,7 +115,6 @@ def people(obj: str | None, file: str, names: bool, by: str) -> Answer:
 @_names_option
 @by_option
 @answers
-@click.pass_obj
 def left(obj: str | None, names: bool, by: str) -> Answer:
     """Count the accounts that have left, and the files that may be PHI to which they still have a right.
 

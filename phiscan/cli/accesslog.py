@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from phiscan.cli import group_of
 from phiscan.cli.output import Answer, answers, config_of, print_message
 from phiscan.cli.queue.command import open_store
 from phiscan.crawl.access_logs import KINDS
@@ -19,10 +20,7 @@ from phiscan.report.words import moment
 from phiscan.stopping import EXIT_USAGE
 from phiscan.visible import visible
 
-
-@click.group()
-def accesslog() -> None:
-    """Read access logs as evidence of whether a file was opened."""
+accesslog = group_of("accesslog")
 
 
 @accesslog.command("import", epilog="Example: phiscan accesslog import /var/log/samba/audit.log* --json")
@@ -32,7 +30,6 @@ def accesslog() -> None:
     "--year", type=click.IntRange(1990, 2100), help="Year of the first line, where lines have none."
 )
 @answers
-@click.pass_obj
 def import_files(obj: str | None, files: tuple[str, ...], kind: str | None, year: int | None) -> Answer:
     """Record which files of the database FILES say were opened: by how many accounts, first and last.
 
@@ -55,7 +52,6 @@ def import_files(obj: str | None, files: tuple[str, ...], kind: str | None, year
 @click.argument("file", required=False)
 @click.option("--incident", type=click.IntRange(1), help="The files of this incident together.")
 @answers
-@click.pass_obj
 def show(obj: str | None, file: str | None, incident: int | None) -> Answer:
     """Say whether FILE (a path or its number in the list), or the files of an incident, were opened."""
     if (file is None) == (incident is None):

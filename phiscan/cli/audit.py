@@ -7,16 +7,14 @@ from typing import Any
 
 import click
 
+from phiscan.cli import group_of
 from phiscan.cli.output import Answer, answers, print_message
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import StoreError
 from phiscan.review.integrity import NOT_COVERED
 from phiscan.store import seals
 
-
-@click.group()
-def audit() -> None:
-    """Check the log of every decision and assignment."""
+audit = group_of("audit")
 
 
 @audit.command(epilog="Example: phiscan audit sign, after audit.key was lost with a disk")
@@ -40,7 +38,6 @@ def sign(ctx: click.Context) -> None:
 @audit.command(epilog="Example: phiscan audit verify --head HASH, the hash noted when last verified")
 @click.option("--head", default="", help="Hash printed by an earlier run; it must still be in the log.")
 @answers
-@click.pass_obj
 def verify(obj: str | None, head: str) -> Answer:
     """Verify that nothing was changed outside of phiscan, and name what was.
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import ModuleType
 
 import click
 
-from phiscan.cli.output import Answer, answers, config_of, print_message
+from phiscan.cli import group_of
+from phiscan.cli.output import Answer, answers, cluster_module, config_of, print_message
 from phiscan.config import MAX_WORKERS
 from phiscan.crawl import check_roots
 from phiscan.errors import ConfigError, InputError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-
-@click.group()
-def cluster() -> None:
-    """Read a share with many machines: one scheduler, workers on each machine, `phiscan scan --cluster`."""
+cluster = group_of("cluster")
 
 
 @cluster.command(epilog="Example: phiscan cluster scheduler --host 10.0.0.5 --tls")
@@ -32,7 +28,7 @@ def scheduler(obj: str | None, host: str, port: int, tls: bool, address_file: st
 
     Anyone who can connect to a scheduler without TLS can run programs on its workers: use a separate network.
     """
-    serving = _serving()
+    serving = cluster_module("phiscan.cluster.serving")
     if not tls and host not in LOOPBACK:
         print_message(
             "phiscan: without --tls, anyone who can connect to this address can run programs on the workers"
@@ -64,7 +60,7 @@ def worker(obj: str | None, address: str, workers: int | None, host: str, give_u
     They read with this machine's phiscan.toml, rules and key, which must be those of the scan: otherwise the
     scan refuses them by name. The shares must be mounted at the same paths as where the scan runs.
     """
-    serving = _serving()
+    serving = cluster_module("phiscan.cluster.serving")
     config = config_of(obj)
     if not address.startswith(("tcp://", "tls://")):
         raise InputError(address, "expected tcp://HOST:PORT or tls://HOST:PORT")
@@ -83,24 +79,12 @@ def worker(obj: str | None, address: str, workers: int | None, host: str, give_u
 @click.argument("address")
 @click.argument("roots", nargs=-1, type=click.Path())
 @answers
-@click.pass_obj
 def check(obj: str | None, address: str, roots: tuple[str, ...]) -> Answer:
     """Check whether every worker at ADDRESS is fit for a scan of ROOTS: same versions, same folders.
 
     Exit status 2 when one would be refused (it is named), or when there is none.
     """
-    serving = _serving()
+    serving = cluster_module("phiscan.cluster.serving")
     config = config_of(obj)
     n_workers = serving.check_cluster(config, address, check_roots(roots, config) if roots else ())
     return {"address": address, "workers": n_workers}, [f"{n_workers:,} workers, all fit for this scan"]
-
-
-def _serving() -> ModuleType:
-    try:
-        from phiscan.cluster import serving  # noqa: PLC0415 (the extra may not be installed)
-    except ModuleNotFoundError as error:
-        message = (
-            f"a cluster needs the extra `cluster` (pip install 'phiscan[cluster]'): no module {error.name}"
-        )
-        raise ConfigError(message) from None
-    return serving

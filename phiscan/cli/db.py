@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from phiscan.cli import group_of
 from phiscan.cli.output import Answer, answers, config_of, print_json
 from phiscan.cli.scan.lock import keep_scans_out
 from phiscan.config import Config
@@ -33,15 +34,15 @@ from phiscan.store.database import (
 from phiscan.store.tables import SCHEMA_VERSION
 from phiscan.visible import visible
 
+db = group_of("db")
 _by = click.option("--by", default=getpass.getuser, show_default="you", help="Who is recorded as doing it.")
 
 
-@click.command(epilog="Example: phiscan db purge --dry-run")
+@db.command(epilog="Example: phiscan db purge --dry-run")
 @click.option("--dry-run", is_flag=True, help="Print what would be purged; change nothing.")
 @click.option("--yes", is_flag=True, help="Purge; without it and without --dry-run nothing is done.")
 @_by
 @answers
-@click.pass_obj
 def purge(obj: str | None, dry_run: bool, yes: bool, by: str) -> Answer:
     """Remove the rows whose retention time in [retention] of phiscan.toml is over, and certify it.
 
@@ -59,7 +60,7 @@ def purge(obj: str | None, dry_run: bool, yes: bool, by: str) -> Answer:
     return {"dry_run": dry_run, **made.to_json()}, _lines(made, dry_run=dry_run)
 
 
-@click.command(epilog="Example: phiscan db certificate 3 --json > certificate-3.json")
+@db.command(epilog="Example: phiscan db certificate 3 --json > certificate-3.json")
 @click.argument("number", type=click.IntRange(min=1), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
@@ -78,14 +79,13 @@ def certificate(obj: str | None, number: int | None, as_json: bool) -> None:
                 click.echo(line)
 
 
-@click.command(epilog='Example: phiscan db hold --root /srv/share --reason "case 2026-17"')
+@db.command(epilog='Example: phiscan db hold --root /srv/share --reason "case 2026-17"')
 @click.option("--file", "files", multiple=True, help="A file (path or number); may be given several times.")
 @click.option("--root", "roots", multiple=True, help="A whole root; may be given several times.")
 @click.option("--reason", default="", help="Why, such as the number of the case.")
 @click.option("--lift", is_flag=True, help="Lift the holds instead.")
 @_by
 @answers
-@click.pass_obj
 def hold(
     obj: str | None, files: tuple[str, ...], roots: tuple[str, ...], reason: str, lift: bool, by: str
 ) -> Answer:
@@ -143,12 +143,11 @@ def _lines(made: Certificate, *, dry_run: bool) -> Iterator[str]:
     yield f"sha256 {made.digest}"
 
 
-@click.command("rotate-key", epilog="Example: phiscan db rotate-key --seal /safe/phiscan-key-2026")
+@db.command("rotate-key", epilog="Example: phiscan db rotate-key --seal /safe/phiscan-key-2026")
 @click.option("--seal", type=click.Path(path_type=Path), help="Archive the old key in this new file.")
 @click.option("--destroy", is_flag=True, help="Do not archive the old key.")
 @_by
 @answers
-@click.pass_obj
 def rotate_key(obj: str | None, seal: Path | None, destroy: bool, by: str) -> Answer:
     """Make a new key for the hashes of identifiers; the next scan reads every file again.
 
@@ -170,19 +169,9 @@ def rotate_key(obj: str | None, seal: Path | None, destroy: bool, by: str) -> An
     return {"old": done.old, "new": done.new, "former": done.former, "finished": done.finished}, [line]
 
 
-@click.group()
-def db() -> None:
-    """Maintain the review database: migrate, back up, restore, purge, rotate its key."""
-
-
-for _command in (purge, hold, certificate, rotate_key):
-    db.add_command(_command)
-
-
 @db.command(epilog="Example: phiscan db migrate --plan")
 @click.option("--plan", is_flag=True, help="Print what would be done; change nothing.")
 @answers
-@click.pass_obj
 def migrate(obj: str | None, plan: bool) -> Answer:
     """Bring the database to the schema of this phiscan, in one transaction; an empty one gets its tables.
 
@@ -202,7 +191,6 @@ def migrate(obj: str | None, plan: bool) -> Answer:
 
 @db.command(epilog="Example: phiscan db status --json")
 @answers
-@click.pass_obj
 def status(obj: str | None) -> Answer:
     """Print type, size, schema and key of the database, and the length of its log."""
     found = backups.status(config_of(obj).database_url)
@@ -225,7 +213,6 @@ def grants(role: str) -> None:
 @db.command(epilog="Example: phiscan db backup /backup/phiscan-$(date +%F).phiscan")
 @click.argument("file", type=click.Path(path_type=Path))
 @answers
-@click.pass_obj
 def backup(obj: str | None, file: Path) -> Answer:
     """Write one state of the database into the new FILE, while work continues.
 
@@ -239,7 +226,6 @@ def backup(obj: str | None, file: Path) -> Answer:
 @db.command(epilog="Example: phiscan db restore /backup/phiscan-2026-11-20.phiscan")
 @click.argument("file", type=click.Path(path_type=Path))
 @answers
-@click.pass_obj
 def restore(obj: str | None, file: Path) -> Answer:
     """Restore the backup FILE into the configured database, which must be empty; all or nothing.
 
@@ -259,7 +245,6 @@ def restore(obj: str | None, file: Path) -> Answer:
     help="Also restore FILE into a database that is removed at once.",
 )
 @answers
-@click.pass_obj
 def verify(obj: str | None, file: Path | None, try_restore: bool) -> Answer:
     """Verify the backup FILE against its manifest; without FILE, the database itself.
 

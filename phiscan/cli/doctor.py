@@ -6,12 +6,12 @@ from dataclasses import asdict
 
 import click
 
-from phiscan.cli.output import Answer, answers
+from phiscan.cli.output import Answer, answers_alone
 from phiscan.extract.diagnosis import diagnose
 
 
 @click.command(epilog="Example: phiscan doctor --json")
-@answers
+@answers_alone
 def doctor() -> Answer:
     """Try every reader on a generated sample, and report what cannot be read without the missing ones.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import Answer, answers, config_of, lines_of, print_message
+from phiscan.cli.output import Answer, answers_alone, config_of, lines_of, print_message
 from phiscan.cli.tables import Table, read_table
 from phiscan.errors import InputError
 from phiscan.metrics import agreement as agreements
@@ -102,7 +102,7 @@ def _answering(
             whole = shape | {"assumption": assumption, "source": source} if assumption else shape
             return whole, lines_of(whole)
 
-        return answers(run)
+        return answers_alone(run)
 
     return decorate
 
@@ -117,11 +117,7 @@ def _answering(
 )
 @_answering(screens.ASSUMPTION, screens.SOURCE)
 def screening(
-    phi: int,
-    not_phi: int,
-    not_screened: int,
-    versus: tuple[int, int] | None,
-    both: tuple[int, int] | None,
+    phi: int, not_phi: int, not_screened: int, versus: tuple[int, int] | None, both: tuple[int, int] | None
 ) -> Shape:
     """Estimate detection and false referral from screened positives only.
 

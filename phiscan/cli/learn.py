@@ -30,7 +30,6 @@ from phiscan.visible import visible
 @click.option("--list", "as_list", is_flag=True, help="List the versions; change nothing.")
 @click.option("--by", default="", help="Your name, for the audit log; needed to learn and to activate.")
 @answers
-@click.pass_obj
 def learn(config_path: str | None, activate: str | None, accept: str, as_list: bool, by: str) -> Answer:
     """Learn from the current decisions, as a new version, and show its effect on the last scan.
 

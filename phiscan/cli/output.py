@@ -7,13 +7,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any
 
 import click
 
 from phiscan.config import Config, load_config
-from phiscan.errors import InputError
+from phiscan.errors import ConfigError, InputError
 from phiscan.patients.manifest import read_manifest
 from phiscan.patients.settings import PatientSettings
 from phiscan.stopping import say_as_json
@@ -33,7 +35,7 @@ Answer = tuple[Any, Iterable[str]] | tuple[Any, Iterable[str], int]
 """An object for --json, the lines for people, and the exit status if it may be another than 0."""
 
 
-def answers(command: Callable[..., Answer]) -> Callable[..., None]:
+def answers_alone(command: Callable[..., Answer]) -> Callable[..., None]:
     """Add --json to a command that returns an object and its lines for people, and print one of the two."""
 
     @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -48,6 +50,11 @@ def answers(command: Callable[..., Answer]) -> Callable[..., None]:
         click.get_current_context().exit(*status)
 
     return run
+
+
+def answers(command: Callable[..., Answer]) -> Callable[..., None]:
+    """Do the same with a command whose first argument is the path of --config."""
+    return answers_alone(click.pass_obj(command))
 
 
 def lines_of(value: Mapping[str, Any], indent: str = "") -> list[str]:
@@ -119,6 +126,19 @@ def read_lines(file: str) -> Iterator[tuple[str, str]]:
 def config_of(path: str | None) -> Config:
     """Read the configuration at the path of ``--config``; without one, where it is searched for."""
     return load_config(Path(path) if path else None)
+
+
+def cluster_module(name: str) -> ModuleType:
+    """Import a module of the cluster, whose extra may not be installed.
+
+    Raises:
+        ConfigError: it is not; the message says how to install it.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        message = f"a cluster needs its extra (pip install 'phiscan[cluster]'): no module {error.name}"
+        raise ConfigError(message) from None
 
 
 by_option = click.option("--by", default="", help="Who does this; default: the system's name of the user.")

@@ -48,7 +48,16 @@ from phiscan.store.tables.users import Role
 from phiscan.visible import visible
 
 
-@click.command(epilog="Example: phiscan patients risk share/export.xlsx --json")
+@click.group()
+def patients() -> None:
+    """Match files with the organization's own patients, by keyed hashes of their list.
+
+    The list is read once and never copied. The index reveals nothing without its key, a separate file: store
+    it on another disk than the index ([patients] key_file).
+    """
+
+
+@patients.command(epilog="Example: phiscan patients risk share/export.xlsx --json")
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per file.")
 @click.pass_context
@@ -96,7 +105,7 @@ _MAY_FIND = frozenset({Role.REVIEWER, Role.LEAD})
 _ANY = "any"
 
 
-@click.command(
+@patients.command(
     epilog='Example: phiscan patients find --name "Roy, Ann" --birth-date 1956-03-12 --purpose "request 17"'
 )
 @click.option("--name", default="", help="Given and family name; - = prompt without echo.")
@@ -105,7 +114,6 @@ _ANY = "any"
 @click.option("--purpose", required=True, help="What for; recorded. Write no patient's data here.")
 @by_option
 @answers
-@click.pass_obj
 def find(obj: str | None, name: str, birth_date: str, number: str, purpose: str, by: str) -> Answer:
     """List the files of a person: by name and birth date, or by a number.
 
@@ -140,7 +148,7 @@ def find(obj: str | None, name: str, birth_date: str, number: str, purpose: str,
     return {"files": files}, [*lines, f"{len(found):,} files"]
 
 
-@click.command(epilog="Example: phiscan patients affected --decided phi --out list.csv")
+@patients.command(epilog="Example: phiscan patients affected --decided phi --out list.csv")
 @click.option(
     "--decided",
     type=click.Choice([*(verdict.value for verdict in Verdict), _ANY]),
@@ -154,7 +162,6 @@ def find(obj: str | None, name: str, birth_date: str, number: str, purpose: str,
 )
 @by_option
 @answers
-@click.pass_obj
 def affected(obj: str | None, decided: str, scan_id: int | None, out: Path, by: str) -> Answer:
     """Write the opaque numbers of the patients in the files decided, and count them by state or province.
 
@@ -267,7 +274,6 @@ def _with_list(command: Callable[..., Answer]) -> Callable[..., None]:
     @click.option("--query", help="SELECT statement; then the one FILE is the SQLAlchemy URL of a database.")
     @by_option
     @answers
-    @click.pass_obj
     @wraps(command)
     def run(
         obj: str | None,
@@ -284,20 +290,6 @@ def _with_list(command: Callable[..., Answer]) -> Callable[..., None]:
         return command(change, change.records(files, query), **given)
 
     return run
-
-
-@click.group()
-def patients() -> None:
-    """Match files with the organization's own patients, by keyed hashes of their list.
-
-    The list is read once and never copied. The index reveals nothing without its key, a separate file: store
-    it on another disk than the index ([patients] key_file).
-    """
-
-
-patients.add_command(find)
-patients.add_command(affected)
-patients.add_command(risk)
 
 
 @patients.command(epilog="Example: phiscan patients build patients.csv --map record=MRN --map card=HCN")
@@ -346,7 +338,6 @@ def update(change: _Change, records: Iterator[PatientRecord], *, removed: tuple[
 
 @patients.command(epilog="Example: phiscan patients status --json")
 @answers
-@click.pass_obj
 def status(obj: str | None) -> Answer:
     """Print the number of patients in the index, its age, its size, and the id of its key."""
     _, settings = _settings(obj)
@@ -381,7 +372,6 @@ def rotate(change: _Change, records: Iterator[PatientRecord], *, numbers_file: P
 )
 @by_option
 @answers
-@click.pass_obj
 def destroy(obj: str | None, certificate_file: Path | None, by: str) -> Answer:
     """Overwrite and remove index and key; print a certificate, and record it in the audit log.
 

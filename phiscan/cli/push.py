@@ -14,7 +14,6 @@ from phiscan.stopping import EXIT_STOPPED
 @click.command(epilog="Example: phiscan push --dry-run   (what waits; without the option it is sent)")
 @click.option("--dry-run", is_flag=True, help="Count what waits for each receiver, and send nothing.")
 @answers
-@click.pass_obj
 def push(obj: str | None, dry_run: bool) -> Answer:
     """Send events and tickets that wait to the receivers of [[push]] in phiscan.toml.
 

@@ -43,7 +43,6 @@ def check(config_path: str | None) -> None:
 
 @rules.command("list", short_help="List the rules: id, type, score and what they find.")
 @answers
-@click.pass_obj
 def list_rules(config_path: str | None) -> Answer:
     """List the rules: id, type, score and summary.
 

@@ -16,6 +16,7 @@ from types import FrameType
 
 import click
 
+from phiscan.cli import group_of
 from phiscan.cli.output import Answer, answers, config_of, file_errors, print_message
 from phiscan.config import CONFIG_NAME, Config, load_config
 from phiscan.errors import ConfigError, InputError
@@ -27,10 +28,7 @@ from phiscan.schedule.windows import NEVER
 from phiscan.stopping import EXIT_STOPPED, SIGNALS
 from phiscan.visible import visible
 
-
-@click.group()
-def schedule() -> None:
-    """Run named scans with cron times and windows, in the foreground or by systemd."""
+schedule = group_of("schedule")
 
 
 @schedule.command(
@@ -101,7 +99,6 @@ def remove(obj: str | None, name: str) -> None:
 
 @schedule.command("list", epilog="Example: phiscan schedule list --json")
 @answers
-@click.pass_obj
 def list_schedules(obj: str | None) -> Answer:
     """List the named scans: when each starts next, and how its last one ended."""
     rows = _upcoming(config_of(obj))

@@ -14,12 +14,9 @@ from typing import Any
 import click
 
 from phiscan.cli.lazy_group import LazyGroup
-from phiscan.cli.output import Answer, answers, lines_of, print_message
+from phiscan.cli.output import Answer, answers_alone, lines_of, print_message
 from phiscan.errors import InputError
-from phiscan.metrics.deidentification.randomization import (
-    Difference,
-    randomization_test,
-)
+from phiscan.metrics.deidentification.randomization import Difference, randomization_test
 from phiscan.metrics.deidentification.span_tokens import Subset, token_counts, token_scores
 from phiscan.metrics.deidentification.spans import (
     AnnotatedText,
@@ -90,7 +87,7 @@ def score() -> None:
 @click.option("--ignore-case", is_flag=True, help="Compare tokens without case (vocabulary, ambiguity).")
 @click.option("--shuffles", type=click.IntRange(min=1), default=9_999, show_default=True, help="Of --versus.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of --versus.")
-@answers
+@answers_alone
 def spans(
     gold_path: Path,
     system_path: Path,

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -38,16 +39,7 @@ MOST_AT_ONCE = 1_000  # concurrent connections and requests; beyond, the respons
     "--open-to-network", is_flag=True, help="Listen at an address that others than this machine reach."
 )
 @click.pass_obj
-def serve(
-    obj: str | None,
-    host: str,
-    port: int,
-    public_url: str,
-    proxies: tuple[str, ...],
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    open_to_network: bool,
-) -> None:
+def serve(obj: str | None, /, **given: Any) -> None:
     """Serve the review pages and the REST API, until stopped with Ctrl-C.
 
     Listens on this machine only. To allow other machines, put a TLS proxy in front of it, or give it a
@@ -67,21 +59,14 @@ def serve(
     _quiet_forms()
     config = config_of(obj)
     table = desk_table(config)
-    listening = Listening(
-        host=host,
-        port=port,
-        open_to_network=open_to_network,
-        public_url=public_url or table.public_url,
-        proxies=proxies or table.proxies,
-        tls_cert=tls_cert,
-        tls_key=tls_key,
-    )
+    configured = {"public_url": table.public_url, "proxies": table.proxies}
+    listening = Listening(**given | {name: given[name] or value for name, value in configured.items()})
     settings = replace(
         settings_of(listening, max_body_kb=table.max_body_kb),
         second_factor_roles=frozenset(map(Role, table.second_factor)),
         prepares=True,
     )
-    for path in (tls_cert, tls_key):
+    for path in (listening.tls_cert, listening.tls_key):
         if path is not None and not path.is_file():
             raise InputError(path, "no such file")
     lifetime = Lifetime(
@@ -92,18 +77,15 @@ def serve(
         if not store.users.everybody():
             print_message("no account yet: `phiscan users add NAME --role admin` makes one")
         app = create_app(store, config, settings)
-        scheme = "https" if tls_cert else "http"
-        print_message(
-            f"phiscan: {listening.public_url or f'{scheme}://{_shown(host)}:{port}'}  (Ctrl-C stops it)"
-        )
+        print_message(f"phiscan: {listening.public_url or settings.own_url}  (Ctrl-C stops it)")
         uvicorn.run(
             app,
-            host=host,
-            port=port,
+            host=listening.host,
+            port=listening.port,
             http=limited(ConnectionLimits(proxies=listening.proxies)),
             limit_concurrency=MOST_AT_ONCE,
-            ssl_certfile=tls_cert,
-            ssl_keyfile=tls_key,
+            ssl_certfile=listening.tls_cert,
+            ssl_keyfile=listening.tls_key,
             access_log=False,  # addresses of pages contain search texts
             log_level="warning",
             server_header=False,
@@ -118,7 +100,3 @@ def _quiet_forms() -> None:
     forms = logging.getLogger("python_multipart")  # quotes invalid bytes
     forms.addHandler(logging.NullHandler())
     forms.propagate = False
-
-
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

@@ -46,7 +46,6 @@ def users() -> None:
 )
 @by_option
 @answers
-@click.pass_obj
 def add(
     obj: str | None, name: str, role: str, password_file: str | None, no_password: bool, subject: str, by: str
 ) -> Answer:
@@ -72,7 +71,6 @@ def add(
 
 @users.command("list", epilog="Example: phiscan users list")
 @answers
-@click.pass_obj
 def list_users(obj: str | None) -> Answer:
     """List the accounts, with role and state."""
     with open_store(obj) as store:
@@ -92,7 +90,7 @@ def _changes(arguments: str, *options: Callable[[Any], Any], name: str | None = 
                 known = store.users.named(name).id
                 return _shown(change(store.users, known, by=actor_of(by), now=datetime.now(UTC), **given))
 
-        made: Any = click.pass_obj(by_option(answers(run)))
+        made: Any = by_option(answers(run))
         for option in (*reversed(options), click.argument("name")):
             made = option(made)
         called = name or change.__name__
@@ -151,7 +149,6 @@ def reset_second_factor(accounts: Users, number: int, **how: Any) -> User:
 @click.option("--list", "show", is_flag=True, help="List the tokens of NAME instead.")
 @by_option
 @answers
-@click.pass_obj
 def token(
     obj: str | None,
     name: str,

@@ -141,30 +141,19 @@ class GuardedRoute(APIRoute):
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
-    """One declared route."""
-
-    path: str
-    endpoint: Callable[..., Any]
-    method: str
-    needs: Permission
-    options: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class Routes:
     """The routes of one module, in matching order.
 
     ``page`` declares HTML routes, which are not in the OpenAPI document; ``api`` those that are.
     """
 
-    declared: list[Route] = field(default_factory=list)
+    declared: list[GuardedRoute] = field(default_factory=list)
 
     def page(
         self, method: str, path: str, *, needs: Permission
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Declare a page, or the target of a form."""
-        return self._declare(method, path, needs, {"include_in_schema": False, "response_model": None})
+        return self._declare(method, path, needs, include_in_schema=False, response_model=None)
 
     def api(
         self, method: str, path: str, needs: Permission, answer: type | None = None, **options: Any
@@ -174,14 +163,17 @@ class Routes:
         ``answer``: the model that the returned object is written as, else the endpoint's return type.
         ``extra``: further fields of the operation's OpenAPI object.
         """
-        model = {} if answer is None else {"response_model": answer}
-        return self._declare(method, "/api/v1" + path, needs, {**model, **options})
+        model: dict[str, Any] = {} if answer is None else {"response_model": answer}
+        return self._declare(method, "/api/v1" + path, needs, **model, **options)
 
     def _declare(
-        self, method: str, path: str, needs: Permission, options: Mapping[str, Any]
+        self, method: str, path: str, needs: Permission, *, extra: Mapping[str, Any] = {}, **options: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def declare(endpoint: Callable[..., Any]) -> Callable[..., Any]:
-            self.declared.append(Route(path, endpoint, method, needs, options))
+            shown = {**extra, PERMISSION: needs.value}
+            self.declared.append(
+                GuardedRoute(path, endpoint, methods=[method], openapi_extra=shown, **options)
+            )
             return endpoint
 
         return declare

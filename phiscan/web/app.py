@@ -46,7 +46,7 @@ from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.report.regulators import read_organization
 from phiscan.review.store import Store
 from phiscan.web import api
-from phiscan.web.access import PERMISSION, GuardedRoute, Permission, Routes
+from phiscan.web.access import Permission, Routes
 from phiscan.web.pages import Pages, Static
 from phiscan.web.protection import Protection, add_error_handlers
 from phiscan.web.provider import load_provider
@@ -137,11 +137,7 @@ def create_app(
     routes: tuple[Routes, ...] = ROUTES,
     now: Callable[[], datetime] = utc_now,
 ) -> FastAPI:
-    """Return the application over an open store.
-
-    Raises:
-        ValueError: a route has no permission.
-    """
+    """Return the application over an open store."""
     settings = settings or Settings()
     app = FastAPI(
         title="phiscan",
@@ -167,16 +163,7 @@ def create_app(
         now=now,
     )
     app.state.admit = admit
-    for module in routes:
-        for route in module.declared:
-            app.router.add_api_route(
-                route.path,
-                route.endpoint,
-                methods=[route.method],
-                route_class_override=GuardedRoute,
-                openapi_extra={**route.options.get("extra", {}), PERMISSION: route.needs.value},
-                **{name: value for name, value in route.options.items() if name != "extra"},
-            )
+    app.router.routes.extend(route for module in routes for route in module.declared)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     app.add_middleware(Protection, settings=settings, language=config.language)
     add_error_handlers(app)

@@ -22,9 +22,8 @@ from phiscan.metrics.remaining import Remaining, remaining
 from phiscan.report import words
 from phiscan.report.rendering.html import report_css
 from phiscan.report.words import count
-from phiscan.review.accounts.users import User
 from phiscan.review.store import Store
-from phiscan.review.worklist.model import WorkState
+from phiscan.review.worklist.model import REASONS, WorkState
 from phiscan.visible import visible
 from phiscan.web import plain_words
 from phiscan.web.access import Permission, may
@@ -81,57 +80,30 @@ class Static:
 DECIDED = (WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE)
 
 
-@dataclass(frozen=True, slots=True)
-class StatusLine:
-    """The figures; ``open``, ``skipped``, ``decided`` and ``waiting`` add up to ``total``."""
+def status_line(store: Store, viewer: str, now: datetime) -> dict[str, Any]:
+    """Count the figures of the line for one user, and return it in ``words``, without parts that are zero.
 
-    open: int
-    skipped: int
-    decided: int
-    waiting: int  # decided, and hidden until a second reviewer has decided
-    total: int
-    today: int
-    mine_today: int
-    stop: str  # both bounds, and whether it is safe to stop
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The parts of the line; parts that are zero are omitted."""
-        parts = [
-            ngettext("{n} open", "{n} open", self.open),
-            ngettext("{n} decided", "{n} decided", self.decided),
-        ]
-        if self.skipped:
-            parts.append(ngettext("{n} skipped", "{n} skipped", self.skipped))
-        if self.waiting:
-            parts.append(
-                ngettext("{n} waiting for second review", "{n} waiting for second review", self.waiting)
-            )
-        parts.append(_("{total} in all", total=count(self.total)))
-        decided_today = ngettext("{n} decided today", "{n} decided today", self.today)
-        if self.mine_today and self.mine_today != self.today:
-            decided_today += _(", {mine_today} by you", mine_today=count(self.mine_today))
-        return (*parts, decided_today, self.stop)
-
-
-def status_line(store: Store, viewer: str, now: datetime) -> StatusLine:
-    """Count the figures of the line for one user."""
+    Open, skipped, decided and waiting ones (decided, and hidden until a second reviewer has decided) add up
+    to the total.
+    """
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     states = store.desk.counts(viewer=viewer, now=now).by_state
-    today = store.desk.progress(since=midnight).by_reviewer
-    is_open, skipped = states[WorkState.UNDECIDED], states[WorkState.SKIPPED]
+    by_reviewer = store.desk.progress(since=midnight).by_reviewer
+    is_open, skipped, total = (states[one] for one in (WorkState.UNDECIDED, WorkState.SKIPPED, WorkState.ANY))
     decided = sum(states[state] for state in DECIDED)
-    total = states[WorkState.ANY]
-    return StatusLine(
-        open=is_open,
-        skipped=skipped,
-        decided=decided,
-        waiting=max(0, total - is_open - skipped - decided),
-        total=total,
-        today=sum(today.values()),
-        mine_today=today.get(viewer, 0),
-        stop=stop_words(remaining(store.desk.left())),
-    )
+    waiting = total - is_open - skipped - decided
+    today, mine_today = sum(by_reviewer.values()), by_reviewer.get(viewer, 0)
+    parts = [ngettext("{n} open", "{n} open", is_open), ngettext("{n} decided", "{n} decided", decided)]
+    if skipped:
+        parts.append(ngettext("{n} skipped", "{n} skipped", skipped))
+    if waiting > 0:
+        parts.append(ngettext("{n} waiting for second review", "{n} waiting for second review", waiting))
+    parts.append(_("{total} in all", total=count(total)))
+    decided_today = ngettext("{n} decided today", "{n} decided today", today)
+    if mine_today not in {0, today}:
+        decided_today += _(", {mine_today} by you", mine_today=count(mine_today))
+    words = (*parts, decided_today, stop_words(remaining(store.desk.left())))
+    return {"open": is_open, "total": total, "today": today, "mine_today": mine_today, "words": words}
 
 
 def stop_words(known: Remaining) -> str:
@@ -283,7 +255,8 @@ class Pages:
     same for a text that somebody wrote, with its line ends), ``moment``, and
     ``count``, ``size``, ``share``, ``number``, ``duration`` and ``plain`` as in the report, ``decimal``
     (a number of English form), ``source`` (a message as the value of a form), ``known`` (a message
-    that was stored); ``{% trans %}`` and ``_("...")`` for every text.
+    that was stored), ``file_name`` (of a path), ``place`` (share and folder of a record), ``format_name``
+    (of a media type); ``{% trans %}`` and ``_("...")`` for every text.
     """
 
     def __init__(self, static: Static) -> None:
@@ -310,13 +283,26 @@ class Pages:
             number=words.number,
             duration=words.duration,
             plain=words.plain,
+            part_detail=words.part_detail,
             colour=plain_words.colour,
             locator=plain_words.locator_words,
             step=plain_words.step,
             mark=plain_words.mark_words,
+            file_name=plain_words.file_name,
+            place=plain_words.place_of,
+            format_name=plain_words.format_words,
+            mode_letters=plain_words.mode_letters,
+            short_name=plain_words.SHORT.__getitem__,
+            shown=plain_words.shown,
         )
         self._environment.globals.update(
-            static=static.url, digits=plain_words.DIGIT_KINDS, short_kinds=plain_words.OTHER_KINDS
+            static=static.url,
+            digits=plain_words.DIGIT_KINDS,
+            short_kinds=plain_words.OTHER_KINDS,
+            kinds=words.ENTITY_TYPES,
+            detector_words=words.DETECTORS,
+            outcome_reasons=words.REASONS,
+            reasons=REASONS,
         )
 
     def render(
@@ -326,6 +312,10 @@ class Pages:
         user = getattr(request.state, "user", None)
         context.setdefault("notice", notice(request.query_params.get("said", "")))
         context.setdefault("query", ListQuery())
+        desk, status, n_mentions = request.app.state.desk, None, 0
+        if user is not None and may(user, Permission.SEE_QUEUE) and not name.startswith(FRAGMENTS):
+            status = status_line(desk.store, user.name, desk.now())
+            n_mentions = desk.store.desk.n_open_mentions(viewer=user.name)
         text = self._environment.get_template(name).render(
             user=user,
             can=lambda permission: may(user, Permission(permission)),
@@ -334,22 +324,8 @@ class Pages:
             languages=LANGUAGES,
             script_messages=self.static.messages(),
             path=request.url.path,
-            status=None if name.startswith(FRAGMENTS) else _status(request, user),
-            n_mentions=0 if name.startswith(FRAGMENTS) else _n_mentions(request, user),
+            status=status,
+            n_mentions=n_mentions,
             **context,
         )
         return HTMLResponse(text, status_code=status_code, headers={"Content-Language": current()})
-
-
-def _n_mentions(request: Request, user: User | None) -> int:
-    if user is None or not may(user, Permission.SEE_QUEUE):
-        return 0
-    n: int = request.app.state.desk.store.desk.n_open_mentions(viewer=user.name)
-    return n
-
-
-def _status(request: Request, user: User | None) -> StatusLine | None:
-    if user is None or not may(user, Permission.SEE_QUEUE):
-        return None
-    desk = request.app.state.desk
-    return status_line(desk.store, user.name, desk.now())

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import stat
+import unicodedata
 from collections.abc import Mapping
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext
 from phiscan.model import EntityType, PiiBit, PiiVector, Reason
-from phiscan.report.words import SHORT_TYPES
+from phiscan.report.words import FORMATS, SHORT_TYPES
 from phiscan.review.decisions.learning import Correction, Mark
 from phiscan.visible import visible
 
@@ -90,6 +91,14 @@ _WHOLE_LOCATIONS: Final = {
     "rest": lazy_gettext("rest of the text"),
     "pages": lazy_gettext("other pages"),
 }
+
+_NO_WIDTH = "\N{ZERO WIDTH SPACE}"
+_UNCHANGED = frozenset(f"\n\t{_NO_WIDTH}")
+_PICTURES = 0x2400  # U+2400 and on: a picture of each control character
+_N_CONTROLS = 0x20
+_DELETE, _DELETE_PICTURE = "\x7f", "\u2421"
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 MARKS: Mapping[Mark, str] = {
     Mark.RIGHT: lazy_gettext("confirmed"),
@@ -192,6 +201,51 @@ def readers_by_mode(mode: int) -> str:
     if not mode & 0o7777:
         return ""
     return next((str(words) for bit, words in _READERS if mode & bit), _("only its owner"))
+
+
+def shown(text: str) -> str:
+    r"""Return the text with every invisible character replaced by a visible one, one for one.
+
+    >>> shown("a\x00b\r\n\u202ec\rd") == "a\u2400b\u200b\n\ufffdc\nd"
+    True
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    if "\r" in text:  # a line end of another system, whose places in the text stay the same
+        text = text.replace("\r\n", f"{_NO_WIDTH}\n").replace("\r", "\n")
+    return "".join(char if char in _UNCHANGED else _visible_char(char) for char in text)
+
+
+def _visible_char(char: str) -> str:
+    if char < chr(_N_CONTROLS):
+        return chr(_PICTURES + ord(char))
+    if char == _DELETE:
+        return _DELETE_PICTURE
+    return _REPLACEMENT if unicodedata.category(char) in _INVISIBLE else char
+
+
+def file_name(path: str) -> str:
+    """Return the name of a file at the end of its path, with every character visible."""
+    return visible(path.rpartition("/")[2])
+
+
+def place_words(root: str, folder: str) -> str:
+    """Return root and folder as parts of a path.
+
+    >>> place_words("/srv/share", "Clinics/2024").split(INTO)
+    ['/srv/share', 'Clinics', '2024']
+    """
+    return INTO.join(visible(part) for part in (root, *folder.split("/")) if part)
+
+
+def place_of(record: Any, *, with_root: bool = True) -> str:
+    """Return share and folder of a record that has a root and a path; without the share only the folder."""
+    return place_words(record.root if with_root else "", record.path.rpartition("/")[0])
+
+
+def format_words(media_type: str) -> str:
+    """Return a media type in words."""
+    return str(FORMATS.get(media_type, visible(media_type)) or _("type unknown"))
 
 
 def locator_words(locator: str) -> str:

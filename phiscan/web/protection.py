@@ -173,14 +173,15 @@ COOKIE: Final = "phiscan-language"
 def language_of(headers: Headers, path: str, default: str = SOURCE) -> str:
     """Return the language of a request by its path, its cookie and its Accept-Language header.
 
-    >>> language_of(Headers({"cookie": "phiscan-language=fr", "accept-language": "en"}), "/queue")
+    >>> language_of(Headers({"cookie": "__Host-phiscan-language=fr", "accept-language": "en"}), "/queue")
     'fr'
     >>> language_of(Headers({"accept-language": "fr-CA"}), "/api/v1/items")
     'en'
     """
     if path.startswith(API):
         return SOURCE
-    chosen = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+    cookies = cookie_parser(headers.get("cookie", ""))
+    chosen = cookies.get(f"__Host-{COOKIE}") or cookies.get(COOKIE, "")
     return chosen if chosen in LANGUAGES else negotiate(headers.get("accept-language", ""), default)
 
 

@@ -13,6 +13,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib import resources
 from typing import Literal
 
 from blake3 import blake3
@@ -117,86 +118,13 @@ def script(
             path_ps, base_ps = (quoted_ps(os.fsdecode(word)) for word in (one.path, name))
             lines.append(f"Act {one.number} '{one.sha256}' {path_ps} {base_ps}")
     comments = [f"# {' '.join(line.split())}" for line in head]
+    where = to if moves else ""
     if is_sh:
-        folder = [f"to={quoted_sh(os.fsencode(to))}"] if moves else []
-        parts = ["#!/bin/sh", *comments, f"action={action}", *folder, _SH.strip(), *lines, _SH_END, ""]
-        return "\n".join(parts).encode()
-    to_line = f"$To = {quoted_ps(to if moves else '')}"
-    parts = [
-        *comments,
-        "param([switch]$Apply)",
-        f"$Action = '{action}'",
-        to_line,
-        _PS.strip(),
-        *lines,
-        _PS_END,
-    ]
-    return codecs.BOM_UTF8 + "".join(f"{line}\r\n" for line in "\n".join(parts).split("\n")).encode()
-
-
-_SH = r"""
-set -u
-LC_ALL=C; export LC_ALL
-apply=no; [ "${1-}" = --apply ] && apply=yes
-done_=0; left=0
-sum() {
-  if command -v sha256sum >/dev/null; then sha256sum < "$1"; else shasum -a 256 < "$1"; fi | cut -c1-64
-}
-skip() { left=$((left + 1)); printf '%s: left: %s\n' "$1" "$2"; }
-# number, SHA-256, 1 if the path ends in a full stop to be removed, path, the same of the name
-act() {
-  path=$4; [ "$3" = 1 ] && path=${path%.}
-  base=$6; [ "$5" = 1 ] && base=${base%.}
-  if [ -L "$path" ] || [ ! -f "$path" ]; then skip "$1" 'no such file'; return; fi
-  if [ "$(sum "$path")" != "$2" ]; then skip "$1" 'its content has changed'; return; fi
-  if [ "$action" = move ]; then
-    target=$to/$1-$base
-    if [ ! -d "$to" ] || [ -e "$target" ] || [ -L "$target" ]; then
-      skip "$1" 'no folder to move to, or the name is taken'; return
-    fi
-  fi
-  if [ "$apply" = yes ]; then
-    if [ "$action" = move ]; then mv -- "$path" "$target"; else chmod go-rwx -- "$path"; fi ||
-      { skip "$1" failed; return; }
-  fi
-  done_=$((done_ + 1)); printf '%s: %s\n' "$1" "$action"
-}
-"""
-_SH_END = r"""if [ "$apply" = yes ]; then printf 'done: %s, left: %s\n' "$done_" "$left"
-else printf 'dry run: %s would be done, %s left; --apply does it\n' "$done_" "$left"; fi
-[ "$left" = 0 ]"""
-_PS = r"""
-$ErrorActionPreference = 'Stop'
-$script:Done = 0; $script:Left = 0
-function Skip($Number, $Why) { $script:Left++; Write-Output "${Number}: left: $Why" }
-function Restrict($Path) {
-  $acl = Get-Acl -LiteralPath $Path
-  $acl.SetAccessRuleProtection($true, $false)
-  foreach ($rule in @($acl.Access)) { [void]$acl.RemoveAccessRule($rule) }
-  $who = @($acl.GetOwner([Security.Principal.SecurityIdentifier]))
-  foreach ($sid in 'S-1-5-18', 'S-1-5-32-544') { $who += [Security.Principal.SecurityIdentifier]$sid }
-  foreach ($sid in $who) {
-    $acl.AddAccessRule((New-Object Security.AccessControl.FileSystemAccessRule($sid, 'FullControl', 'Allow')))
-  }
-  Set-Acl -LiteralPath $Path -AclObject $acl
-}
-function Act($Number, $Sha256, $Path, $Name) {
-  try {
-    $item = Get-Item -Force -LiteralPath $Path
-    if ($item.PSIsContainer -or $item.LinkType) { Skip $Number 'no such file'; return }
-    if ((Get-FileHash -Algorithm SHA256 -LiteralPath $Path).Hash -ne $Sha256) {
-      Skip $Number 'its content has changed'; return
-    }
-    if ($Action -eq 'move') {
-      $target = [IO.Path]::Combine($To, "$Number-" + $Name)
-      if (-not (Test-Path -LiteralPath $To -PathType Container) -or (Test-Path -LiteralPath $target)) {
-        Skip $Number 'no folder to move to, or the name is taken'; return
-      }
-    }
-    if ($Apply) { if ($Action -eq 'move') { [IO.File]::Move($Path, $target) } else { Restrict $Path } }
-    $script:Done++; Write-Output "${Number}: $Action"
-  } catch { Skip $Number $_.Exception.GetType().Name }
-}
-"""
-_PS_END = """if ($Apply) { Write-Output "done: $($script:Done), left: $($script:Left)" }
-else { Write-Output "dry run: $($script:Done) would be done, $($script:Left) left; -Apply does it" }"""
+        settings = [f"action={action}", *([f"to={quoted_sh(os.fsencode(where))}"] if moves else [])]
+    else:
+        settings = ["param([switch]$Apply)", f"$Action = '{action}'", f"$To = {quoted_ps(where)}"]
+    text = resources.files("phiscan.web").joinpath(f"remedy.{kind}").read_text(encoding="utf-8")
+    begin, _, rest = text.partition("@HEAD@")
+    middle, _, end = rest.partition("@FILES@")
+    whole = "\n".join([*comments, *settings]).join([begin, middle]) + "\n".join(lines) + end
+    return whole.encode() if is_sh else codecs.BOM_UTF8 + whole.replace("\n", "\r\n").encode()

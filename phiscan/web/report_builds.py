@@ -13,7 +13,6 @@ import re
 import tempfile
 import threading
 import zipfile
-from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from typing import Any
 
 import structlog
 
+from phiscan.bounded_cache import BoundedCache
 from phiscan.errors import PhiscanError, origin
 from phiscan.language import SOURCE, lazy_gettext, using
 from phiscan.report.gather import Report, gather
@@ -100,7 +100,7 @@ class LiveReports:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._cache: OrderedDict[Key, LiveReport] = OrderedDict()
+        self._cache = BoundedCache[Key, LiveReport](MAX_CACHED)
         self._making: dict[Key, threading.Thread] = {}
         self._n_waiting = 0
 
@@ -131,8 +131,7 @@ class LiveReports:
 
     def clear(self) -> None:
         """Clear the cache."""
-        with self._lock:
-            self._cache.clear()
+        self._cache.clear()
 
     def _build(self, requested: ReportRequest) -> None:
         try:
@@ -143,10 +142,7 @@ class LiveReports:
             log.error("no report", problem=problem)
         key = requested.scan_id, requested.language
         with self._lock:
-            self._cache[key] = LiveReport(requested.now, html, problem)
-            self._cache.move_to_end(key)
-            while len(self._cache) > MAX_CACHED:
-                self._cache.popitem(last=False)
+            self._cache.put(key, LiveReport(requested.now, html, problem), 1)
             del self._making[key]
 
 

@@ -1,6 +1,7 @@
 """A home of its own: what init writes, and that it never overwrites."""
 
 import json
+import re
 import stat
 import tomllib
 from dataclasses import asdict, fields, is_dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from phiscan.cli.init import TEMPLATE
-from phiscan.config import Config, DetectorThresholds, HealthSettings, Limits, load_config
+from phiscan.config import Config, DetectorThresholds, HealthSettings, Limits, config_of, load_config
 from phiscan.review.retention import Retention
 from phiscan.review.store import Store
 from phiscan.store.identity import load_key
@@ -80,36 +81,13 @@ def test_refuses_an_unusable_key_database_or_folder(tmp_path: Path) -> None:
 
 
 def test_the_template_names_every_field_with_its_default() -> None:
-    uncommented = "\n".join(
-        line.removeprefix("# ") for line in TEMPLATE.splitlines() if "=" in line and ";" not in line
-    )
-    uncommented = uncommented.replace("time_s", "[limits]\ntime_s", 1)
-    uncommented = uncommented.replace("detector =", "[health]\ndetector =", 1)
-    uncommented = uncommented.replace("\npatterns =", "\n[detectors]\npatterns =", 1)
-    uncommented = uncommented.replace("findings_years", "[retention]\nfindings_years", 1)
-    written = tomllib.loads(uncommented)
-    assert written.pop("retention") == asdict(Retention())
-    limits = written.pop("limits")
-    default = Config()
-    assert limits == {field.name: getattr(default.limits, field.name) for field in fields(Limits)}
-    assert written.pop("health") == asdict(HealthSettings())
-    assert written.pop("detectors") == asdict(DetectorThresholds())
-    expected = {
-        field.name: getattr(default, field.name)
-        for field in fields(Config)
-        if not is_dataclass(getattr(default, field.name))
-        and field.name not in {"source", "schedule", "learned", "push"}
-    }
-    assert {
-        **written,
-        "home": Path(written["home"]),
-        "extra_patterns": tuple(written["extra_patterns"]),
-        "messages_of_care": tuple(written["messages_of_care"]),
-    } == expected
-    assert tomllib.loads(TEMPLATE) == {
-        "home": ".phiscan",
-        "limits": {},
-        "health": {},
-        "detectors": {},
-        "retention": {},
-    }
+    written = tomllib.loads(re.sub(r"(?m)^# (?=[a-z_]+ = )", "", TEMPLATE))
+    assert config_of(written, "") == config_of({}, "")
+    tables = {"limits": Limits, "health": HealthSettings, "detectors": DetectorThresholds}
+    for name, table in tables.items():
+        assert list(written[name]) == [field.name for field in fields(table)]
+    assert written["retention"] == asdict(Retention())
+    simple = {one.name for one in fields(Config) if not is_dataclass(getattr(Config(), one.name))}
+    assert {*written} == {*simple, *tables, "retention"} - {"source", "schedule", "learned", "push"}
+    given = tomllib.loads(TEMPLATE)
+    assert given == {"home": ".phiscan", **{name: {} for name in (*tables, "retention")}}

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from phiscan.model import Span, StoredTerm, Verdict
 from phiscan.review.store import Store
 from tests.cli.program import lines, run
 from tests.empty_database import new_store
-from tests.review.results import NOW, SHARE, failed, finding, referred, scan, url_of
+from tests.review.results import NOW, SHARE, failed, finding, referred, scan
 
+Record = Callable[..., None]
 CANARIES = ("613-555-0199", "Ann Ex", "046 454 286", "Zanthoria")
 
 
@@ -71,14 +73,13 @@ def test_export_has_the_interval_of_the_people_and_each_detectors_probability(ho
     assert "75,000 (95% interval 71,000 to 79,500)" in run("queue", "show", "a.csv")
 
 
-def test_export_of_one_scan(scanned: Path) -> None:
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        scan(store, [referred("new.txt", root=b"/other")], root=b"/other", minutes=5)
+def test_export_of_one_scan(store: Store) -> None:
+    scan(store, [referred("new.txt", root=b"/other")], root=b"/other", minutes=5)
     assert len(lines(run("queue", "export", "--json"))) == 3
     assert [row["path"] for row in lines(run("queue", "export", "--scan", "2"))] == ["new.txt"]
 
 
-def test_csv_runs_no_formula_and_shows_hidden_characters(home: Path) -> None:
+def test_csv_runs_no_formula_and_shows_hidden_characters(record: Record) -> None:
     names = [
         "=1+cmd|'x'!A0",
         " +1.txt",
@@ -88,8 +89,7 @@ def test_csv_runs_no_formula_and_shows_hidden_characters(home: Path) -> None:
         "tab\there",
         "plain.txt",
     ]
-    with new_store(home / "phiscan.db") as store:
-        scan(store, [referred(name) for name in names])
+    record(*map(referred, names))
     table = list(csv.DictReader(io.StringIO(run("queue", "export", "--format", "csv"))))
     assert {row["path"] for row in table} == {
         "'=1+cmd|'x'!A0", "' +1.txt", "'@x.txt", "'-2.txt", "a\\u202egpj.exe", "tab\\x09here", "plain.txt",
@@ -121,9 +121,8 @@ def test_list_of_nothing_says_so(home: Path) -> None:
     assert json.loads(run("queue", "list", "--json")) == {"n": 0, "undecided": 0, "offset": 0, "items": []}
 
 
-def test_a_file_name_is_never_markup_or_a_terminal_command(home: Path) -> None:
-    with new_store(home / "phiscan.db") as store:
-        scan(store, [referred("[bold]x[/bold]\x1b[2J\u202e\u200b.txt")])
+def test_a_file_name_is_never_markup_or_a_terminal_command(record: Record) -> None:
+    record(referred("[bold]x[/bold]\x1b[2J\u202e\u200b.txt"))
     for text in (run("queue", "list"), run("queue", "show", "1")):
         assert "[bold]x[/bold]\\x1b[2J\\u202e\\u200b.txt" in text
         assert "\x1b" not in text
@@ -158,10 +157,9 @@ def test_show_says_what_a_near_miss_lacks_and_why_a_file_was_not_read(scanned: P
     assert "It was not screened: failed, corrupt. zip: no end record" in run("queue", "show", "b/broken.docx")
 
 
-def test_show_cuts_a_long_list_and_says_so(home: Path) -> None:
+def test_show_cuts_a_long_list_and_says_so(record: Record) -> None:
     found = tuple(finding("613-555-0199", start=20 * n) for n in range(9))
-    with new_store(home / "phiscan.db") as store:
-        scan(store, [replace(referred("x"), findings=found)])
+    record(replace(referred("x"), findings=found))
     assert "and 6 more; --limit 0 shows all" in run("queue", "show", "1", "--limit", "3")
     assert run("queue", "show", "1", "--limit", "0").count("999-999-9999") == 9
 
@@ -193,19 +191,17 @@ def test_no_value_is_in_the_database_or_in_anything_printed(home: Path) -> None:
     assert b"9999" in left or b"999-999-9999" in left
 
 
-def test_into_a_pipe_goes_one_line_per_file_without_trailing_spaces(home: Path) -> None:
-    with new_store(home / "phiscan.db") as store:
-        scan(store, [referred("long/" * 60 + "name.txt"), referred("short.txt")])
+def test_into_a_pipe_goes_one_line_per_file_without_trailing_spaces(record: Record) -> None:
+    record(referred("long/" * 60 + "name.txt"), referred("short.txt"))
     head, *files, _empty, _foot = run("queue", "list").splitlines()
     assert head.split() == ["no.", "risk", "people", "P(PHI)", "health", "verdict", "file", "identifiers"]
     assert len(files) == 2
     assert all(line == line.rstrip() for line in files)
 
 
-def test_show_names_the_commonest_terms_and_counts_the_rest(home: Path) -> None:
+def test_show_names_the_commonest_terms_and_counts_the_rest(record: Record) -> None:
     terms = tuple(StoredTerm(f"term{n:02}", n + 1, Span(n, n + 1), "") for n in range(15))
-    with new_store(home / "phiscan.db") as store:
-        scan(store, [replace(referred("x"), terms=terms)])
+    record(replace(referred("x"), terms=terms))
     text = run("queue", "show", "1")
     assert "Health terms: term14 (15), term13 (14)," in text
     assert "term03 (4) and 3 more" in text

@@ -10,20 +10,19 @@ import pytest
 from phiscan.model import Verdict
 from phiscan.review.store import Store
 from tests.cli.program import invoke, lines, refused, run
-from tests.review.results import KEY, NOW, later, referred, scan, source, url_of
+from tests.review.results import KEY, NOW, later, referred, scan, source
 
 pytestmark = pytest.mark.usefixtures("scanned")
 
 
-def test_decides_by_path_and_by_number(scanned: Path) -> None:
+def test_decides_by_path_and_by_number(store: Store) -> None:
     given = ("--verdict", "phi", "--reviewer", "ada", "--reason", "letter")
     text = run("queue", "decide", "a/letter.txt", "6", *given)
     assert text == "2 decided by ada; 0 in the queue still undecided\n"
     assert {row["verdict"] for row in lines(run("queue", "export", "--json"))} == {"phi"}
     assert "phi  ada  letter" in run("queue", "show", "1")
     run("queue", "decide", "1", "--verdict", "not_phi", "--reviewer", "bea")
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        assert [d.verdict for d in store.item(1).decisions] == [Verdict.PHI, Verdict.NOT_PHI]
+    assert [d.verdict for d in store.item(1).decisions] == [Verdict.PHI, Verdict.NOT_PHI]
 
 
 def test_a_note_keeps_no_identifier_of_the_file(scanned: Path) -> None:
@@ -40,7 +39,7 @@ def test_says_when_a_decided_file_is_not_in_the_queue() -> None:
     assert "b/minutes.txt: decided, although it is not in the queue (clear)" in result.stderr
 
 
-def test_decides_many_from_verdicts_and_labels(scanned: Path, tmp_path: Path) -> None:
+def test_decides_many_from_verdicts_and_labels(store: Store, tmp_path: Path) -> None:
     verdicts = tmp_path / "truth.jsonl"
     given = [
         {"path": "a/letter.txt", "label": "phi", "spans": []},
@@ -59,11 +58,10 @@ def test_decides_many_from_verdicts_and_labels(scanned: Path, tmp_path: Path) ->
     unsure = '{"path": "x", "verdict": "unsure"}'
     text = run("queue", "decide", "--from", "-", "--reviewer", "bea", stdin=unsure)
     assert text == "0 decided by bea; 0 in the queue still undecided\n1 not in the queue: left alone\n"
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        assert store.verify_audit().n_rows == 2
+    assert store.verify_audit().n_rows == 2
 
 
-def test_what_awaits_a_blind_second_verdict_is_undecided_to_everybody(scanned: Path) -> None:
+def test_what_awaits_a_blind_second_verdict_is_undecided_to_everybody(store: Store) -> None:
     run("queue", "policy", "--second-review", "1", "--by", "lea")
     before = run("queue", "show", "1"), run("queue", "list", "--json"), run("queue", "export")
     run("queue", "decide", "1", "--verdict", "phi", "--reviewer", "ada", "--note", "secret of ada")
@@ -72,14 +70,13 @@ def test_what_awaits_a_blind_second_verdict_is_undecided_to_everybody(scanned: P
     assert "secret of ada" in run("queue", "show", "1", "--unblind", "olga")
     assert lines(run("queue", "export", "--unblind", "olga"))[0]["verdict"] == "phi"
     assert "expected the name" in run("queue", "show", "1", "--unblind", " ", status=2)
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        logged = [(one.actor, one.details["value"]) for one in store.users.log(action="export").entries]
-        assert logged == [("olga", "queue, unblinded"), ("olga", "file 1, unblinded")]
-        assert store.verify_audit().ok
+    logged = [(one.actor, one.details["value"]) for one in store.users.log(action="export").entries]
+    assert logged == [("olga", "queue, unblinded"), ("olga", "file 1, unblinded")]
+    assert store.verify_audit().ok
 
 
 def test_a_verdict_in_the_terminal_is_the_blind_second_one_and_settles_no_dispute(
-    scanned: Path, tmp_path: Path
+    store: Store, tmp_path: Path
 ) -> None:
     run("queue", "policy", "--second-review", "1", "--by", "lea")
     run("queue", "decide", "1", "6", "--verdict", "phi", "--reviewer", "ada")
@@ -92,16 +89,14 @@ def test_a_verdict_in_the_terminal_is_the_blind_second_one_and_settles_no_disput
     assert json.loads(run(*given, "cid")) == {**nothing, "in_dispute": 1}
     refused = run("queue", "decide", "6", "1", "--verdict", "phi", "--reviewer", "cid", status=2)
     assert "a/letter.txt: two people disagree about it; a lead who is neither settles it" in refused
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        (pair,) = store.desk.ratings()  # cid's verdict on 6 was not written either
-        assert (pair.first_reviewer, pair.second_reviewer) == ("ada", "bea")
-        assert store.item(1).verdict is Verdict.PHI
+    (pair,) = store.desk.ratings()  # cid's verdict on 6 was not written either
+    assert (pair.first_reviewer, pair.second_reviewer) == ("ada", "bea")
+    assert store.item(1).verdict is Verdict.PHI
 
 
-def test_a_file_of_the_random_sample_is_shown_without_what_was_found(scanned: Path) -> None:
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        store.desk.draw_sample(n_queued=1, n_unreferred=1, by="lea", now=NOW)
-        numbers = [str(item.file_id) for item in store.desk.items(viewer="", now=NOW).items if item.blind]
+def test_a_file_of_the_random_sample_is_shown_without_what_was_found(store: Store) -> None:
+    store.desk.draw_sample(n_queued=1, n_unreferred=1, by="lea", now=NOW)
+    numbers = [str(item.file_id) for item in store.desk.items(viewer="", now=NOW).items if item.blind]
     shown = [json.loads(run("queue", "show", number, "--json")) for number in numbers]
     assert [(one["blind"], one["decision"], one["people"], one["found"]) for one in shown] == [
         (True, None, None, [])
@@ -110,7 +105,7 @@ def test_a_file_of_the_random_sample_is_shown_without_what_was_found(scanned: Pa
     assert "Decision: " in run("queue", "show", numbers[0], "--unblind", "olga")
 
 
-def test_decides_the_random_sample_once_it_is_opened(scanned: Path, tmp_path: Path) -> None:
+def test_decides_the_random_sample_once_it_is_opened(store: Store, tmp_path: Path) -> None:
     run("queue", "draw", "--queued", "0", "--unreferred", "2", "--by", "lea")
     verdicts = tmp_path / "sample.jsonl"
     paths = ("a/staff.csv", "b/minutes.txt")
@@ -127,9 +122,8 @@ def test_decides_the_random_sample_once_it_is_opened(scanned: Path, tmp_path: Pa
     opened = json.loads(run("queue", "left", "--json"))
     assert (opened["judged_by_name"], opened["missed_in_rest"]["upper"]) == (0, 0)
     assert json.loads(run(*given, "--opened"))["already_decided_so"] == 2
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        assert [one.details["file"] for one in store.users.log(action="reveal").entries] != []
-        assert store.verify_audit().ok
+    assert [one.details["file"] for one in store.users.log(action="reveal").entries] != []
+    assert store.verify_audit().ok
 
 
 def test_left_says_what_the_bounds_do_not_cover() -> None:
@@ -144,7 +138,7 @@ def test_left_says_what_the_bounds_do_not_cover() -> None:
     assert json.loads(run("estimate", "elusion", "--review", "--json")) == found
 
 
-def test_refuses_a_bad_file_of_verdicts_whole(scanned: Path, tmp_path: Path) -> None:
+def test_refuses_a_bad_file_of_verdicts_whole(store: Store, tmp_path: Path) -> None:
     verdicts = tmp_path / "bad.jsonl"
     for content, words in (
         ('{"path": "a", "verdict": "phi"}\nnot json', "line 2: expected a JSON object"),
@@ -163,13 +157,11 @@ def test_refuses_a_bad_file_of_verdicts_whole(scanned: Path, tmp_path: Path) -> 
         verdicts.write_bytes(content.encode("utf-8", "surrogateescape"))
         message = run("queue", "decide", "--from", str(verdicts), "--reviewer", "ada", status=2)
         assert re.fullmatch(rf"phiscan: {re.escape(str(verdicts))}: {re.escape(words)}.*\n", message)
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        assert store.verify_audit().n_rows == 0
+    assert store.verify_audit().n_rows == 0
 
 
-def test_refuses_a_relative_path_under_two_roots(scanned: Path) -> None:
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        scan(store, [referred("a/letter.txt", root=b"/other")], root=b"/other", minutes=5)
+def test_refuses_a_relative_path_under_two_roots(store: Store) -> None:
+    scan(store, [referred("a/letter.txt", root=b"/other")], root=b"/other", minutes=5)
     given = ("queue", "decide", "--from", "-", "--reviewer", "a")
     message = run(*given, stdin='{"path": "a/letter.txt", "verdict": "phi"}', status=2)
     expected = "line 1: field path: 2 files have it; expected an absolute path"
@@ -218,11 +210,10 @@ def test_verifies_the_audit_log(scanned: Path) -> None:
     assert json.loads(result.stdout)["ok"] is False
 
 
-def test_a_changed_file_comes_back_undecided(scanned: Path) -> None:
+def test_a_changed_file_comes_back_undecided(store: Store) -> None:
     run("queue", "decide", "1", "6", "--verdict", "not_phi", "--reviewer", "ada")
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        changed = replace(referred("a/letter.txt", content="new"), source=source("a/letter.txt", mtime_ns=7))
-        scan(store, [changed], unchanged=["c/referral.txt"], minutes=int((later(5) - NOW).seconds / 60))
+    changed = replace(referred("a/letter.txt", content="new"), source=source("a/letter.txt", mtime_ns=7))
+    scan(store, [changed], unchanged=["c/referral.txt"], minutes=int((later(5) - NOW).seconds / 60))
     undecided = json.loads(run("queue", "list", "--verdict", "undecided", "--json"))["items"]
     assert [item["path"] for item in undecided] == ["a/letter.txt"]
     assert "(about an earlier content)" in run("queue", "show", "1")

@@ -8,12 +8,12 @@ import pytest
 from phiscan.review.accounts.users import SignedIn
 from phiscan.review.store import Store
 from tests.cli.program import refused, run
-from tests.review.results import NOW, url_of
+from tests.review.results import NOW
 
 PASSWORD = "correct horse battery"
 
 
-def test_makes_lists_and_changes_an_account(scanned: Path) -> None:
+def test_makes_lists_and_changes_an_account(store: Store) -> None:
     assert json.loads(run("users", "list", "--json"))["users"] == []
     out = run("users", "add", "A. Officer", "--role", "lead", "--password-file", "-", stdin=PASSWORD + "\n")
     assert out == "A. Officer: lead, active\n"
@@ -23,22 +23,20 @@ def test_makes_lists_and_changes_an_account(scanned: Path) -> None:
     assert run("users", "unlock", "A. Officer") == "A. Officer: auditor, active\n"
     (user,) = json.loads(run("users", "list", "--json"))["users"]
     assert (user["name"], user["role"], user["state"]) == ("A. Officer", "auditor", "active")
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        actions = [entry.action for entry in store.users.log().entries]
-        assert actions == ["user_unlock", "user_enable", "user_disable", "user_role", "user_add"]
-        assert all("(command line)" in entry.actor for entry in store.users.log().entries)
-        assert store.verify_audit().ok
+    actions = [entry.action for entry in store.users.log().entries]
+    assert actions == ["user_unlock", "user_enable", "user_disable", "user_role", "user_add"]
+    assert all("(command line)" in entry.actor for entry in store.users.log().entries)
+    assert store.verify_audit().ok
 
 
-def test_a_password_comes_from_a_file_and_replaces_the_old_one(scanned: Path, tmp_path: Path) -> None:
+def test_a_password_comes_from_a_file_and_replaces_the_old_one(store: Store, tmp_path: Path) -> None:
     run("users", "add", "Ana", "--role", "lead", "--password-file", "-", stdin=PASSWORD)
     file = tmp_path / "new"
     file.write_text("another horse battery\nsecond line\n")
     run("users", "password", "Ana", "--password-file", str(file), "--by", "Help Desk")
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        assert isinstance(store.users.sign_in("Ana", "another horse battery", address="", now=NOW), SignedIn)
-        assert not isinstance(store.users.sign_in("Ana", PASSWORD, address="", now=NOW), SignedIn)
-        assert "Help Desk" in {entry.actor for entry in store.users.log().entries}
+    assert isinstance(store.users.sign_in("Ana", "another horse battery", address="", now=NOW), SignedIn)
+    assert not isinstance(store.users.sign_in("Ana", PASSWORD, address="", now=NOW), SignedIn)
+    assert "Help Desk" in {entry.actor for entry in store.users.log().entries}
 
 
 @pytest.mark.parametrize(
@@ -68,7 +66,7 @@ def test_a_short_password_is_refused_and_not_repeated() -> None:
     assert "canary" not in short
 
 
-def test_a_token_is_shown_once_and_taken_back(scanned: Path) -> None:
+def test_a_token_is_shown_once_and_taken_back(store: Store) -> None:
     run("users", "add", "Ana", "--role", "lead", "--password-file", "-", stdin=PASSWORD)
     token = run("users", "token", "Ana", "--label", "nightly", "--days", "3").strip()
     assert token.startswith("phiscan_")
@@ -78,5 +76,4 @@ def test_a_token_is_shown_once_and_taken_back(scanned: Path) -> None:
     run("users", "token", "Ana", "--revoke", str(listed["id"]))
     assert "taken back" in run("users", "token", "Ana", "--list")
     assert "no such token" in run("users", "token", "Ana", "--revoke", str(listed["id"]), status=2)
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        assert store.users.bearer(token, now=NOW) is None
+    assert store.users.bearer(token, now=NOW) is None

@@ -23,7 +23,7 @@ from phiscan.review.store import Store
 from phiscan.web.app import create_app
 from phiscan.web.request_context import Desk
 from tests.pipeline.harness import FIRST, LAST, ToolHere, write_share
-from tests.web.conftest import OWN, PASSWORD, Browser
+from tests.web.conftest import PASSWORD, Browser
 
 CANARIES = (*FIRST, *LAST, "1961", "1234 567", "897", "555-0142", "Velthuis", "Quillet")
 NOTE = "Progress note. Mr. Quillet was seen with asthma and chest pain, takes salbutamol.\n"
@@ -41,7 +41,7 @@ class Place:
 
     @property
     def desk(self) -> Desk:
-        desk: Desk = self.visit.client.app.state.desk  # type: ignore[attr-defined]
+        desk: Desk = self.visit.app.state.desk  # type: ignore[attr-defined]
         return desk
 
     def items(self) -> list[int]:
@@ -76,10 +76,10 @@ def place(
         visit = Browser(create_app(store, Config(home=tool_here.home)))
         place = Place(tool_here, store, share, visit.sign_in("lea"))
         # The process that reads files again is started by the first that asks; no page waits for that.
-        visit.client.get(f"/items/{place.items()[0]}/passages")
+        visit.get(f"/items/{place.items()[0]}/passages")
         yield place
-        visit.client.__exit__()
-        Browser.open.remove(visit)
+        visit.__exit__()
+        Browser.opened.remove(visit)
     for path, content in contents.items():
         if path.read_bytes() != content:
             path.write_bytes(content)
@@ -91,7 +91,7 @@ def shown(page: str) -> str:
 
 
 def test_no_value_reaches_the_browser_without_a_reveal(place: Place) -> None:
-    client, items = place.visit.client, place.items()
+    client, items = place.visit, place.items()
     assert items
     for number in items:
         for address in (f"/items/{number}", f"/items/{number}?prose=1", f"/items/{number}/passages"):
@@ -103,7 +103,7 @@ def test_no_value_reaches_the_browser_without_a_reveal(place: Place) -> None:
         page = client.get(f"/items/{number}").text
         assert '<span class="health">metformin</span>' in page or "salbutamol" in page
         assert re.search(r'<a class="pill t-name" [^>]*data-type="PERSON">name</a>', page)
-    assert place.visit.client.get(f"/items/{items[0]}/passages").text.count('class="passage"') >= 1
+    assert place.visit.get(f"/items/{items[0]}/passages").text.count('class="passage"') >= 1
     for address in ("/folders", "/folders?root=1&folder=0", "/folders/decide?root=1&folder=0", "/incidents"):
         answer = client.get(address)
         assert answer.status_code == 200
@@ -113,7 +113,7 @@ def test_no_value_reaches_the_browser_without_a_reveal(place: Place) -> None:
 
 
 def test_the_first_screen_has_no_internals(place: Place) -> None:
-    page = place.visit.client.get(f"/items/{place.items()[0]}").text
+    page = place.visit.get(f"/items/{place.items()[0]}").text
     first_screen = page.partition("<details")[0]
     assert "Evidence" in first_screen
     assert re.search(r'<p class="why">PHI with (over )?\d+% probability: .+\.</p>', first_screen)
@@ -122,22 +122,22 @@ def test_the_first_screen_has_no_internals(place: Place) -> None:
 
 
 def test_a_passage_is_revealed_in_place_with_the_purpose_of_the_session(place: Place) -> None:
-    client = place.visit.client
+    client = place.visit
     number = place.store.find("0/file0000.txt")
     address = f"/items/{number}/passages/reveal"
     page = client.get(f"/items/{number}").text
     region = dict(re.findall(r'data-(start|end)="(\d+)"', page)[:2])
-    refused = client.post(address, data=region, headers=OWN)
+    refused = client.post(address, data=region)
     assert refused.status_code == 409
     assert "Torvald" not in refused.text
-    assert client.post(address, data={**region, "purpose": "Torvald"}, headers=OWN).status_code == 409
-    shown = client.post(address, data={**region, "purpose": PURPOSES[0]}, headers=OWN)
+    assert client.post(address, data={**region, "purpose": "Torvald"}).status_code == 409
+    shown = client.post(address, data={**region, "purpose": PURPOSES[0]})
     assert shown.status_code == 200
     assert shown.headers["cache-control"] == "no-store"
     assert re.search(r"<mark[^>]*>Torvald Karrowick</mark>", shown.text)
-    again = client.post(address, data=region, headers=OWN)  # asked once a session
+    again = client.post(address, data=region)  # asked once a session
     assert "Torvald" in again.text
-    part = client.post(address, data={"start": 0, "end": 20}, headers=OWN).text
+    part = client.post(address, data={"start": 0, "end": 20}).text
     assert re.sub("<[^>]*>", "", part).strip() == (place.share / "0/file0000.txt").read_text()[:20]
     history = place.store.desk.history(number, viewer="lea")
     assert [(one.what, one.reason) for one in history] == [("reveal", PURPOSES[0])] * 3
@@ -157,15 +157,15 @@ def test_no_page_waits_for_the_reading_process_to_start(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = f"/items/{place.items()[0]}"
-    assert "▒▒▒" in place.visit.client.get(address).text
+    assert "▒▒▒" in place.visit.get(address).text
     monkeypatch.setattr(Rereader, "is_ready", False)
-    assert "▒▒▒" in place.visit.client.get(address).text  # what is in memory needs no process
+    assert "▒▒▒" in place.visit.get(address).text  # what is in memory needs no process
     place.desk.passages.clear()
-    page = place.visit.client.get(address).text
+    page = place.visit.get(address).text
     assert "▒▒▒" not in page
     assert f'data-fetch="{address}/passages"' in page
     assert "Show the passages</a>" in page
-    assert "▒▒▒" in place.visit.client.get(f"{address}?prose=1").text
+    assert "▒▒▒" in place.visit.get(f"{address}?prose=1").text
 
 
 def test_a_warm_item_is_not_read_again_and_a_touched_file_is(
@@ -173,7 +173,7 @@ def test_a_warm_item_is_not_read_again_and_a_touched_file_is(
 ) -> None:
     number = place.store.find("note.txt")
     address = f"/items/{number}/passages"
-    before = place.visit.client.get(address).text
+    before = place.visit.get(address).text
     asked: list[str] = []
     masked = Rereader.masked
 
@@ -182,39 +182,39 @@ def test_a_warm_item_is_not_read_again_and_a_touched_file_is(
         return masked(*arguments, **options)
 
     monkeypatch.setattr(Rereader, "masked", counted)
-    assert place.visit.client.get(address).text == before
+    assert place.visit.get(address).text == before
     assert not asked
     (place.share / "note.txt").write_text(NOTE * 4)
-    assert "has changed since it was examined" in place.visit.client.get(address).text
+    assert "has changed since it was examined" in place.visit.get(address).text
     assert asked == ["masked"]
     assert not [one for one in CANARIES if one in repr(place.desk.passages.__dict__)]
 
 
 def test_the_process_is_made_ready_before_the_first_item(place: Place) -> None:
     place.desk.rereader.close()
-    page = place.visit.client.get(f"/items/{place.items()[1]}").text
+    page = place.visit.get(f"/items/{place.items()[1]}").text
     assert "▒▒▒" not in page
     place.desk.rereader.prepare()
-    assert "▒▒▒" in place.visit.client.get(f"/items/{place.items()[1]}").text
+    assert "▒▒▒" in place.visit.get(f"/items/{place.items()[1]}").text
 
 
 def test_who_may_not_reveal_gets_neither_passage_nor_text(place: Place) -> None:
     number = place.items()[0]
     place.visit.sign_in("rea")
-    client = place.visit.client
+    client = place.visit
     assert client.get(f"/items/{number}/passages").status_code == 403
     data = {"start": 0, "end": 50, "purpose": PURPOSES[0]}
-    assert client.post(f"/items/{number}/passages/reveal", data=data, headers=OWN).status_code == 403
+    assert client.post(f"/items/{number}/passages/reveal", data=data).status_code == 403
     assert "▒▒▒" not in client.get(f"/items/{number}").text
 
 
 def test_a_file_that_changed_shows_nothing(place: Place) -> None:
-    client, number = place.visit.client, place.items()[0]
+    client, number = place.visit, place.items()[0]
     path = place.share / place.store.desk.item(number, viewer="lea", now=NOW).path
     path.write_text(path.read_text() + "more")
     assert "has changed since it was examined" in client.get(f"/items/{number}").text
     data = {"start": 0, "end": 50, "purpose": PURPOSES[0]}
-    answer = client.post(f"/items/{number}/passages/reveal", data=data, headers=OWN)
+    answer = client.post(f"/items/{number}/passages/reveal", data=data)
     assert (answer.status_code, "Lakeside" in answer.text) == (409, False)
 
 
@@ -223,47 +223,41 @@ def test_a_blind_item_has_no_picked_passages(place: Place) -> None:
     items = place.store.desk.items(viewer="lea", now=NOW).items
     blind = [item.file_id for item in items if item.blind]
     assert len(blind) == 2
-    client = place.visit.client
+    client = place.visit
     for number in blind:
         assert client.get(f"/items/{number}/passages").status_code == 400
         page = client.get(f"/items/{number}?prose=1").text
         assert 'class="pill' not in page
         assert 'class="health"' not in page
         data = {"start": 0, "end": 4000, "purpose": PURPOSES[0]}
-        shown = client.post(f"/items/{number}/passages/reveal", data=data, headers=OWN).text
+        shown = client.post(f"/items/{number}/passages/reveal", data=data).text
         assert "<mark" not in shown
         assert shown.strip()
 
 
 def test_a_verdict_that_is_not_recorded_keeps_the_note(place: Place) -> None:
-    client, number = place.visit.client, place.items()[0]
+    client, number = place.visit, place.items()[0]
     seen = place.store.desk.item(number, viewer="lea", now=NOW).examination_id
     place.store.desk.decide(number, Verdict.NOT_PHI, reviewer="bob", now=datetime.now(UTC))
-    form = {
-        "verdict": "phi",
-        "seen": seen,
-        "token": "t",
-        "reason": "message",
-        "note": "the ward's list",
-    }
-    answer = client.post(f"/items/{number}/decide", data=form, headers=OWN)
+    form = {"verdict": "phi", "seen": seen, "token": "t", "reason": "message", "note": "the ward's list"}
+    answer = client.post(f"/items/{number}/decide", data=form)
     assert answer.status_code == 409
     assert ">the ward&#39;s list</textarea>" in answer.text
     assert '<option value="message" selected>' in answer.text
     assert 'name="override" value="1"' in answer.text
     form |= {"override": "1", "reason": "no_person"}
-    answer = client.post(f"/items/{number}/decide", data=form, headers=OWN)
+    answer = client.post(f"/items/{number}/decide", data=form)
     assert answer.status_code == 409
     assert ">the ward&#39;s list</textarea>" in answer.text
     form |= {"reason": "message"}
-    answer = client.post(f"/items/{number}/decide", data=form, headers={**OWN, "accept": "application/json"})
+    answer = client.post(f"/items/{number}/decide", data=form, headers={"accept": "application/json"})
     assert answer.json()["url"].endswith(f"done={number}")
     entry = place.store.desk.history(number, viewer="lea")[-1]
     assert (entry.who, entry.note) == ("lea", "the ward's list")
 
 
 def test_the_page_says_where_in_the_list_the_item_is(place: Place) -> None:
-    client, items = place.visit.client, place.items()
+    client, items = place.visit, place.items()
     assert len(items) > 2
     for at, number in enumerate(items, 1):
         page = client.get(f"/items/{number}").text

@@ -57,10 +57,10 @@ def test_command_wins_over_configuration(tmp_path: Path) -> None:
     path = tmp_path / "phiscan.toml"
     path.write_text('[pace]\nmax_files_per_s = 5\nmax_mb_per_s = 2\nnice = 3\nionice = "idle"\n')
     config = load_config(path, environ={})
-    assert load_settings_of(config, None, None, None, None).pace == RateLimit(5, 2e6)
-    load = load_settings_of(config, 50, None, 0, "best-effort")
+    assert load_settings_of(config).pace == RateLimit(5, 2e6)
+    load = load_settings_of(config, max_files_per_s=50, nice=0, ionice="best-effort")
     assert (load.pace.files_per_s, load.nice, load.ionice) == (50, 0, "best-effort")
-    assert load_settings_of(Config(), None, None, None, None).pace == RateLimit()
+    assert load_settings_of(Config()).pace == RateLimit()
 
 
 @pytest.mark.parametrize(
@@ -75,4 +75,4 @@ def test_refuses_a_pace_that_is_none(tmp_path: Path, line: str, complaint: str) 
     path = tmp_path / "phiscan.toml"
     path.write_text(f"[pace]\n{line}\n")
     with pytest.raises(ConfigError, match=complaint):
-        load_settings_of(load_config(path, environ={}), None, None, None, None)
+        load_settings_of(load_config(path, environ={}))

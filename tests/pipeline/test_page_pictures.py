@@ -21,7 +21,7 @@ from phiscan.review.store import Store
 from phiscan.web.app import create_app
 from phiscan.web.routes.reveal import picture_views
 from tests.pipeline.harness import ToolHere, source_of
-from tests.web.conftest import OWN, PASSWORD, Browser
+from tests.web.conftest import PASSWORD, Browser
 
 NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 LINES = (
@@ -114,9 +114,9 @@ def test_a_finding_over_two_lines_has_two_boxes() -> None:
     picture = PagePicture("#p2", 0, 30, 600, 800, b"jpeg", words)
     (view,) = picture_views([picture], [(10, 20, EntityType.PERSON.value), (40, 50, EntityType.DATE.value)])
     assert view.where == "page 2"
-    assert [(one.position, one.kind, one.x, one.y) for one in view.boxes] == [
-        (0, "name", 496, 36),
-        (0, "name", 26, 76),
+    assert [(one.position, one.type, one.x, one.y) for one in view.boxes] == [
+        (0, EntityType.PERSON, 496, 36),
+        (0, EntityType.PERSON, 26, 76),
     ]
 
 
@@ -135,10 +135,10 @@ def test_a_scanned_page_is_revealed_as_an_image_and_kept_nowhere(tool_here: Tool
         visit = Browser(create_app(store, Config(home=tool_here.home))).sign_in("lea")
         form = {"purpose": PURPOSES[0]}
         number = store.find("scan.png")
-        masked = visit.client.get(f"/items/{number}?prose=1")
+        masked = visit.get(f"/items/{number}?prose=1")
         assert "data:image" not in masked.text
         assert "data:" not in masked.headers["content-security-policy"]
-        page = visit.client.post(f"/items/{number}/reveal", data=form, headers=OWN)
+        page = visit.post(f"/items/{number}/reveal", data=form)
         assert page.headers["cache-control"] == "no-store"
         assert "img-src 'self' data:;" in page.headers["content-security-policy"]
         found = re.search(r'src="data:image/jpeg;base64,([^"]+)"', page.text)
@@ -149,10 +149,10 @@ def test_a_scanned_page_is_revealed_as_an_image_and_kept_nowhere(tool_here: Tool
             r'<a href="#f\d+" tabindex="-1" data-position="\d+"><title>name</title><rect', page.text
         )
         assert [one.reason for one in store.desk.history(number, viewer="lea")] == [PURPOSES[0]]
-        plain = visit.client.post(f"/items/{store.find('letter.txt')}/reveal", data=form, headers=OWN)
+        plain = visit.post(f"/items/{store.find('letter.txt')}/reveal", data=form)
         assert "img-src 'self';" in plain.headers["content-security-policy"]
         assert "data:image" not in plain.text
         kept = [path for path in (*tool_here.temp.rglob("*"), *tool_here.home.rglob("*")) if path.is_file()]
         assert not [path for path in kept if image[:200] in path.read_bytes()]
-        visit.client.__exit__()
-        Browser.open.remove(visit)
+        visit.__exit__()
+        Browser.opened.remove(visit)

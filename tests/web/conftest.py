@@ -39,25 +39,26 @@ def _refuse_escaped_twice(answer: httpx.Response) -> None:
         assert (found := ESCAPED_TWICE.search(answer.text)) is None, (str(answer.url), found)
 
 
-class Browser:
-    """A browser that says where its requests come from, and follows no redirect."""
+class Browser(TestClient):
+    """A browser that says that its requests come from our own pages, and follows no redirect."""
 
-    open: ClassVar[list["Browser"]] = []
+    opened: ClassVar[list["Browser"]] = []
 
     def __init__(self, app: FastAPI, address: str = "192.0.2.1") -> None:
-        self.client = TestClient(
+        super().__init__(
             app,
             base_url="http://localhost",
             follow_redirects=False,
             raise_server_exceptions=False,
             client=(address, 50_000),
+            headers=OWN,
         )
-        self.client.event_hooks = {"response": [_refuse_escaped_twice]}
-        self.client.__enter__()  # one event loop for all its requests; else each starts its own
-        Browser.open.append(self)
+        self.event_hooks = {"response": [_refuse_escaped_twice]}
+        self.__enter__()  # one event loop for all its requests; else each starts its own
+        Browser.opened.append(self)
 
     def sign_in(self, name: str, password: str = PASSWORD) -> "Browser":
-        answer = self.client.post("/sign-in", data={"name": name, "password": password}, headers=OWN)
+        answer = self.post("/sign-in", data={"name": name, "password": password})
         assert answer.status_code == 303, answer.text
         return self
 
@@ -76,8 +77,8 @@ class NoShare(Rereader):
 @pytest.fixture(autouse=True)
 def _close_browsers() -> Iterator[None]:
     yield
-    while Browser.open:
-        Browser.open.pop().client.__exit__()
+    while Browser.opened:
+        Browser.opened.pop().__exit__()
 
 
 @pytest.fixture

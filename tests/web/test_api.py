@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from phiscan.review.store import Store
 from tests.review.results import referred, scan
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, Visit
+from tests.web.conftest import Visit
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -60,12 +60,12 @@ ROLES = ("reader", "reviewer", "lead", "auditor", "admin", "owner")
 
 
 def test_gives_prometheus_counts_and_no_name(browser: Visit, store: Store) -> None:
-    answer = browser("auditor").client.get("/api/v1/metrics")
+    answer = browser("auditor").get("/api/v1/metrics")
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert 'phiscan_queue_files{verdict="undecided"} 2.0' in answer.text
     assert not [item.path for item in store.queue() if item.path in answer.text]
-    assert browser("reader").client.get("/api/v1/metrics").status_code == 403
+    assert browser("reader").get("/api/v1/metrics").status_code == 403
 
 
 def test_shows_the_interval_of_the_people_where_they_are_shown(browser: Visit, store: Store) -> None:
@@ -73,7 +73,7 @@ def test_shows_the_interval_of_the_people_where_they_are_shown(browser: Visit, s
     alone = (("patterns", 0.5), ("names", 0.25))
     result = replace(counted, people_interval=(71_000, 79_500), detector_probabilities=alone)
     scan(store, [result], root=b"/other", minutes=5)
-    visitor = browser("reviewer").client
+    visitor = browser("reviewer")
     items = {item["path"]: item for item in visitor.get("/api/v1/queue").json()["items"]}
     assert items["export.csv"]["people_interval"] == [71_000, 79_500]
     assert items["a/letter.txt"]["people_interval"] is None
@@ -86,7 +86,7 @@ def test_shows_the_interval_of_the_people_where_they_are_shown(browser: Visit, s
 
 
 def test_lists_shows_decides_and_takes_back(browser: Visit, store: Store) -> None:
-    visitor = browser("reviewer").client
+    visitor = browser("reviewer")
     listed = visitor.get("/api/v1/queue").json()
     assert listed["n"] == 2
     assert [item["path"] for item in listed["items"]] == ["a/letter.txt", "c/referral.txt"]
@@ -95,33 +95,31 @@ def test_lists_shows_decides_and_takes_back(browser: Visit, store: Store) -> Non
     assert shown["item"] == first
     assert [found["shape"] for found in shown["found"]] == ["999-999-9999", "Xxx Xx"]
     sent = {"verdict": "phi", "seen": first["seen"], "token": "t-1", "reason": "message", "note": "see file"}
-    made = visitor.post(f"/api/v1/items/{first['file']}/verdict", json=sent, headers=OWN).json()
+    made = visitor.post(f"/api/v1/items/{first['file']}/verdict", json=sent).json()
     assert (made["verdict"], made["reviewer"], made["repeated"]) == ("phi", "reviewer", False)
-    again = visitor.post(f"/api/v1/items/{first['file']}/verdict", json=sent, headers=OWN).json()
+    again = visitor.post(f"/api/v1/items/{first['file']}/verdict", json=sent).json()
     assert again == {**made, "repeated": True}
     assert visitor.get("/api/v1/queue").json()["n"] == 1
     assert visitor.get("/api/v1/queue?state=phi&text=letter").json()["n"] == 1
-    assert visitor.delete(f"/api/v1/items/{first['file']}/verdict", headers=OWN).status_code == 204
-    assert visitor.delete(f"/api/v1/items/{first['file']}/verdict", headers=OWN).status_code == 409
+    assert visitor.delete(f"/api/v1/items/{first['file']}/verdict").status_code == 204
+    assert visitor.delete(f"/api/v1/items/{first['file']}/verdict").status_code == 409
     assert visitor.get("/api/v1/queue").json()["n"] == 2
     assert store.verify_audit().ok
 
 
 def test_somebody_who_was_slower_is_told_and_a_lead_takes_back_what_another_decided(browser: Visit) -> None:
     sent, address = {"verdict": "phi", "seen": 1}, "/api/v1/items/1/verdict"
-    assert browser("reviewer").client.post(address, json=sent, headers=OWN).status_code == 200
-    other = browser("lead").client
+    assert browser("reviewer").post(address, json=sent).status_code == 200
+    other = browser("lead")
     sent["verdict"] = "not_phi"
-    assert other.post(address, json=sent, headers=OWN).status_code == 409
-    assert other.delete(address, headers=OWN).status_code == 204
-    assert browser("reviewer").client.post(address, json=sent, headers=OWN).status_code == 200
-    assert (
-        other.post(address, json={**sent, "verdict": "phi", "override": True}, headers=OWN).status_code == 200
-    )
+    assert other.post(address, json=sent).status_code == 409
+    assert other.delete(address).status_code == 204
+    assert browser("reviewer").post(address, json=sent).status_code == 200
+    assert other.post(address, json={**sent, "verdict": "phi", "override": True}).status_code == 200
 
 
 def test_a_wrong_filter_is_refused_by_name(browser: Visit) -> None:
-    visitor = browser("lead").client
+    visitor = browser("lead")
     wrong = ["state=x", "min=2", "max=nan", "kind=NOTHING", "root=x", "root=-1", "root=²", f"root={10**20}"]
     for one in (*wrong, "order=x", "at=x", "text=" + "x" * 1001):
         for path in ("queue", "queue/export"):
@@ -132,47 +130,47 @@ def test_a_wrong_filter_is_refused_by_name(browser: Visit) -> None:
 
 
 def test_corrects_a_span(browser: Visit) -> None:
-    visitor = browser("reviewer").client
+    visitor = browser("reviewer")
     sent = {"mark": "wrong_type", "seen": 1, "position": 0, "type": "FAX"}
-    made = visitor.post("/api/v1/items/1/spans", json=sent, headers=OWN)
+    made = visitor.post("/api/v1/items/1/spans", json=sent)
     assert made.status_code == 201
     assert (made.json()["mark"], made.json()["type"], made.json()["position"]) == ("wrong_type", "FAX", 0)
     assert visitor.get("/api/v1/items/1").json()["corrections"] == [made.json()]
     for wrong in ({"start": 5}, {"start": 5, "end": 5}, {"start": 9, "end": 5}, {"mark": "wrong_extent"}):
-        bad = visitor.post("/api/v1/items/1/spans", json={**sent, **wrong}, headers=OWN)
+        bad = visitor.post("/api/v1/items/1/spans", json={**sent, **wrong})
         assert bad.status_code == 400, wrong
 
 
 def test_assigns_all_or_none(browser: Visit) -> None:
-    visitor = browser("lead").client
+    visitor = browser("lead")
     sent = {"files": [1, 6], "assignee": "reviewer"}
-    assert visitor.post("/api/v1/assignments", json=sent, headers=OWN).status_code == 204
+    assert visitor.post("/api/v1/assignments", json=sent).status_code == 204
     assert visitor.get("/api/v1/queue?assignee=reviewer").json()["n"] == 2
     for files in ([1, 99], [0], [2**63], []):
-        bad = visitor.post("/api/v1/assignments", json={"files": files, "assignee": ""}, headers=OWN)
+        bad = visitor.post("/api/v1/assignments", json={"files": files, "assignee": ""})
         assert bad.status_code in {400, 422}, files
     assert visitor.get("/api/v1/queue?assignee=reviewer").json()["n"] == 2
 
 
 def test_suppresses_and_lifts(browser: Visit, clock: Clock) -> None:
-    visitor = browser("reviewer").client
+    visitor = browser("reviewer")
     found = visitor.get("/api/v1/items/6").json()["found"][0]
     scope = {"kind": "value", "target": found["identity"], "folder": "c", "root": 1}
-    preview = visitor.post("/api/v1/suppressions/preview", json=scope, headers=OWN).json()
+    preview = visitor.post("/api/v1/suppressions/preview", json=scope).json()
     assert set(preview) == {"n_hidden", "n_matched", "examples", "needs_approval", "why"}
     until = clock().replace(year=clock().year + 1).isoformat()
     sent = {**scope, "reason": "our own switchboard", "until": until}
-    made = visitor.post("/api/v1/suppressions", json=sent, headers=OWN)
+    made = visitor.post("/api/v1/suppressions", json=sent)
     assert made.status_code == 201
     number = made.json()["id"]
     assert visitor.get("/api/v1/suppressions").json()["suppressions"][0]["id"] == number
-    assert visitor.post(f"/api/v1/suppressions/{number}/approval", headers=OWN).status_code == 403
-    assert visitor.delete(f"/api/v1/suppressions/{number}", headers=OWN).status_code == 204
+    assert visitor.post(f"/api/v1/suppressions/{number}/approval").status_code == 403
+    assert visitor.delete(f"/api/v1/suppressions/{number}").status_code == 204
     assert visitor.get("/api/v1/suppressions").json()["suppressions"][0]["status"] == "lifted"
 
 
 def test_an_export_stands_in_the_log(browser: Visit, store: Store) -> None:
-    answer = browser("lead").client.get("/api/v1/queue/export?state=any")
+    answer = browser("lead").get("/api/v1/queue/export?state=any")
     assert answer.headers["content-type"] == "application/x-ndjson"
     assert answer.headers["cache-control"] == "no-store"
     assert [json.loads(line)["path"] for line in answer.text.splitlines()] == [
@@ -184,26 +182,26 @@ def test_an_export_stands_in_the_log(browser: Visit, store: Store) -> None:
 
 
 def test_accounts_by_the_api(browser: Visit, store: Store) -> None:
-    admin = browser("admin").client
+    admin = browser("admin")
     new = {"name": "Zoe", "role": "reader", "password": "a very new password"}
-    made = admin.post("/api/v1/users", json=new, headers=OWN)
+    made = admin.post("/api/v1/users", json=new)
     assert made.status_code == 201
     assert "password" not in made.text.replace("has_password", "")
     number = made.json()["id"]
     change = {"role": "lead", "disabled": True}
-    changed = admin.patch(f"/api/v1/users/{number}", json=change, headers=OWN).json()
+    changed = admin.patch(f"/api/v1/users/{number}", json=change).json()
     assert (changed["role"], changed["disabled"] is not None) == ("lead", True)
-    assert admin.patch("/api/v1/users/999", json=change, headers=OWN).status_code == 400
+    assert admin.patch("/api/v1/users/999", json=change).status_code == 400
     names = [user["name"] for user in admin.get("/api/v1/users").json()["users"]]
     assert names == [*sorted(ROLES), "Zoe"]
     assert [e.action for e in store.users.log(limit=3).entries] == ["user_disable", "user_role", "user_add"]
 
 
 def test_the_log_by_the_api(browser: Visit) -> None:
-    auditor = browser("auditor").client
+    auditor = browser("auditor")
     check = auditor.get("/api/v1/log/verification").json()
     assert check["ok"]
-    signed = auditor.post("/api/v1/log/reviews", json={"head": check["head"], "note": "n"}, headers=OWN)
+    signed = auditor.post("/api/v1/log/reviews", json={"head": check["head"], "note": "n"})
     assert (signed.status_code, signed.json()["n_entries"]) == (201, check["entries"])
     page = auditor.get("/api/v1/log?limit=2").json()
     assert [entry["action"] for entry in page["entries"]] == ["log_review", "sign_in"]

@@ -16,7 +16,7 @@ from phiscan.web.request_context import Settings
 from tests.review.results import referred, scan, url_of
 from tests.review.test_audit import tamper
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, PASSWORD, Browser, Visit
+from tests.web.conftest import PASSWORD, Browser, Visit
 
 # Other sites
 
@@ -37,7 +37,8 @@ FOREIGN: list[dict[str, str]] = [
 
 
 def test_an_unsafe_request_of_another_site_is_refused(browser: Visit) -> None:
-    visitor = browser("lead").client
+    visitor = browser("lead")
+    del visitor.headers["sec-fetch-site"]
     for headers in FOREIGN:
         for path in ("/sign-out", "/account/tokens", "/api/v1/items/1/verdict", "/sign-in"):
             answers = [
@@ -49,13 +50,16 @@ def test_an_unsafe_request_of_another_site_is_refused(browser: Visit) -> None:
 
 
 def test_our_own_forms_pass_by_either_header(browser: Visit) -> None:
-    assert browser("lead").client.post("/sign-out", headers=OWN).status_code == 303
-    assert browser("lead").client.post("/sign-out", headers={"origin": "http://localhost"}).status_code == 303
+    assert browser("lead").post("/sign-out").status_code == 303
+    older = browser("lead")
+    del older.headers["sec-fetch-site"]
+    assert older.post("/sign-out", headers={"origin": "http://localhost"}).status_code == 303
 
 
 def test_a_program_with_a_token_and_no_cookie_passes(app: FastAPI, store: Store, clock: Clock) -> None:
     token = store.users.make_token(store.users.named("lead").id, label="x", days=1, by="test", now=clock())
-    visitor = Browser(app).client
+    visitor = Browser(app)
+    del visitor.headers["sec-fetch-site"]
     headers = {"authorization": f"Bearer {token}"}
     sent = {"verdict": "phi", "seen": 1}
     assert visitor.post("/api/v1/items/1/verdict", headers=headers, json=sent).status_code == 200
@@ -64,7 +68,7 @@ def test_a_program_with_a_token_and_no_cookie_passes(app: FastAPI, store: Store,
 
 
 def test_another_site_may_lead_here_but_load_nothing(browser: Visit) -> None:
-    visitor = browser("lead").client
+    visitor = browser("lead")
     link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
     assert visitor.get("/account", headers=link).status_code == 200
     for mode, dest in (("no-cors", "image"), ("cors", "empty"), ("navigate", "iframe")):
@@ -73,7 +77,7 @@ def test_another_site_may_lead_here_but_load_nothing(browser: Visit) -> None:
 
 
 def test_names_that_are_ours_are_taken_and_no_others(app: FastAPI) -> None:
-    visitor = Browser(app).client
+    visitor = Browser(app)
     others = [
         "evil.example",
         "localhost.evil.example",
@@ -93,18 +97,16 @@ def test_names_that_are_ours_are_taken_and_no_others(app: FastAPI) -> None:
 
 
 def test_the_cookie_cannot_be_read_by_scripts_or_sent_by_other_sites(app: FastAPI, store: Store) -> None:
-    begun = Browser(app).client.post("/sign-in", data={"name": "lead", "password": PASSWORD}, headers=OWN)
+    begun = Browser(app).post("/sign-in", data={"name": "lead", "password": PASSWORD})
     plain, known = begun.headers.get_list("set-cookie")
     assert re.fullmatch(r"phiscan=[\w-]{43}; HttpOnly; Path=/; SameSite=strict", plain)
     assert re.fullmatch(
         r"phiscan-browser=\d+\.[0-9a-f]{64}; HttpOnly; Max-Age=7776000; Path=/; SameSite=strict", known
     )
     behind_tls = create_app(store, Config(), Settings(hosts=("desk.example",), is_https=True))
-    visitor = Browser(behind_tls).client
+    visitor = Browser(behind_tls)
     answer = visitor.post(
-        "/sign-in",
-        data={"name": "lead", "password": PASSWORD},
-        headers={**OWN, "host": "desk.example"},
+        "/sign-in", data={"name": "lead", "password": PASSWORD}, headers={"host": "desk.example"}
     )
     cookie, known = answer.headers.get_list("set-cookie")
     assert re.fullmatch(r"__Host-phiscan=[\w-]{43}; HttpOnly; Path=/; SameSite=strict; Secure", cookie)
@@ -115,31 +117,29 @@ def test_the_cookie_cannot_be_read_by_scripts_or_sent_by_other_sites(app: FastAP
 
 def test_a_session_that_somebody_planted_is_not_the_one_that_begins(app: FastAPI) -> None:
     thief = Browser(app).sign_in("reader")
-    planted = thief.client.cookies["phiscan"]
+    planted = thief.cookies["phiscan"]
     victim = Browser(app)
-    answer = victim.client.post(
-        "/sign-in",
-        data={"name": "lead", "password": PASSWORD},
-        headers={**OWN, "cookie": f"phiscan={planted}"},
+    answer = victim.post(
+        "/sign-in", data={"name": "lead", "password": PASSWORD}, headers={"cookie": f"phiscan={planted}"}
     )
     begun = answer.cookies["phiscan"]
     assert begun != planted
-    assert thief.client.get("/account").status_code == 303  # the planted one is over
-    again = Browser(app).sign_in("lead").client.cookies["phiscan"]
+    assert thief.get("/account").status_code == 303  # the planted one is over
+    again = Browser(app).sign_in("lead").cookies["phiscan"]
     assert again not in {begun, planted}
-    made_up = Browser(app).client
+    made_up = Browser(app)
     assert made_up.get("/account", headers={"cookie": "phiscan=chosen-by-me"}).status_code == 303
 
 
 def test_a_session_ends_when_idle_and_when_old(browser: Visit, clock: Clock) -> None:
-    visitor = browser("lead").client
+    visitor = browser("lead")
     clock.turn(minutes=14)
     assert visitor.get("/account").status_code == 200
     clock.turn(minutes=14)
     assert visitor.get("/account").status_code == 200
     clock.turn(minutes=16)
     assert visitor.get("/account").status_code == 303
-    busy = browser("lead").client
+    busy = browser("lead")
     for _ in range(43):  # in ten hours
         clock.turn(minutes=14)
         last = busy.get("/account").status_code
@@ -147,9 +147,9 @@ def test_a_session_ends_when_idle_and_when_old(browser: Visit, clock: Clock) -> 
 
 
 def test_signing_out_ends_the_session_on_the_server(browser: Visit) -> None:
-    visitor = browser("lead").client
+    visitor = browser("lead")
     stolen = visitor.cookies["phiscan"]
-    answer = visitor.post("/sign-out", headers=OWN)
+    answer = visitor.post("/sign-out")
     assert answer.status_code == 303
     assert '"cache"' in answer.headers["clear-site-data"]
     visitor.cookies.clear()
@@ -163,20 +163,20 @@ def test_disabling_or_a_new_password_ends_sessions_and_tokens(
     lead = users.named("lead")
     token = users.make_token(lead.id, label="x", days=1, by="test", now=clock())
     bearer = {"authorization": f"Bearer {token}"}
-    first, admin = browser("lead").client, browser("admin").client
+    first, admin = browser("lead"), browser("admin")
     assert first.get("/api/v1/me", headers=bearer).status_code == 200
-    assert admin.post(f"/users/{lead.id}/disable", headers=OWN).status_code == 303
+    assert admin.post(f"/users/{lead.id}/disable").status_code == 303
     assert first.get("/account").status_code == 303
-    assert browser("").client.get("/api/v1/me", headers=bearer).status_code == 401
-    assert admin.post(f"/users/{lead.id}/enable", headers=OWN).status_code == 303
-    second = browser("lead").client
+    assert browser("").get("/api/v1/me", headers=bearer).status_code == 401
+    assert admin.post(f"/users/{lead.id}/enable").status_code == 303
+    second = browser("lead")
     sent = {"password": "another horse battery"}
-    assert admin.post(f"/users/{lead.id}/password", data=sent, headers=OWN).status_code == 303
+    assert admin.post(f"/users/{lead.id}/password", data=sent).status_code == 303
     assert second.get("/account").status_code == 303
 
 
 def test_a_new_role_counts_at_once(browser: Visit, store: Store, clock: Clock) -> None:
-    visitor = browser("auditor").client
+    visitor = browser("auditor")
     assert visitor.get("/log").status_code == 200
     users = store.users
     users.set_role(users.named("auditor").id, Role.READER, by="test", now=clock())
@@ -185,16 +185,16 @@ def test_a_new_role_counts_at_once(browser: Visit, store: Store, clock: Clock) -
 
 def test_nobody_changes_their_own_account_as_an_administrator(browser: Visit, store: Store) -> None:
     admin = store.users.named("admin")
-    visitor = browser("admin").client
-    assert visitor.post(f"/users/{admin.id}/role", data={"role": "lead"}, headers=OWN).status_code == 400
+    visitor = browser("admin")
+    assert visitor.post(f"/users/{admin.id}/role", data={"role": "lead"}).status_code == 400
     sent = {"role": "lead"}
-    assert visitor.patch(f"/api/v1/users/{admin.id}", json=sent, headers=OWN).status_code == 400
+    assert visitor.patch(f"/api/v1/users/{admin.id}", json=sent).status_code == 400
     assert store.users.named("admin").role == "admin"
 
 
 def test_an_expired_or_revoked_token_is_worth_nothing(app: FastAPI, store: Store, clock: Clock) -> None:
     users, lead = store.users, store.users.named("lead")
-    visitor = Browser(app).client
+    visitor = Browser(app)
     short = {"authorization": "Bearer " + users.make_token(lead.id, label="a", days=1, by="t", now=clock())}
     long = {"authorization": "Bearer " + users.make_token(lead.id, label="b", days=9, by="t", now=clock())}
     clock.turn(days=2)
@@ -211,8 +211,8 @@ def test_an_expired_or_revoked_token_is_worth_nothing(app: FastAPI, store: Store
 
 
 def _try(app: FastAPI, name: str, password: str, address: str = "198.51.100.7") -> int:
-    visitor = Browser(app, address).client
-    return visitor.post("/sign-in", data={"name": name, "password": password}, headers=OWN).status_code
+    visitor = Browser(app, address)
+    return visitor.post("/sign-in", data={"name": name, "password": password}).status_code
 
 
 def test_guessing_rests_the_account_then_locks_it_until_a_lead_unlocks(
@@ -231,9 +231,9 @@ def test_guessing_rests_the_account_then_locks_it_until_a_lead_unlocks(
     reviewer = store.users.named("reviewer")
     assert reviewer.locked is not None
     assert _try(app, "reviewer", PASSWORD, "198.51.100.8") == 401
-    lead = browser("lead").client  # nobody else's is
+    lead = browser("lead")  # nobody else's is
     assert "reviewer" in lead.get("/locked").text
-    answer = lead.post(f"/users/{reviewer.id}/unlock", headers=OWN)
+    answer = lead.post(f"/users/{reviewer.id}/unlock")
     assert (answer.status_code, answer.headers["location"]) == (303, "/locked")
     assert "No account is locked" in lead.get("/locked").text
     assert _try(app, "reviewer", PASSWORD, "198.51.100.8") == 303
@@ -259,7 +259,7 @@ def test_every_way_to_fail_is_answered_alike_and_no_password_is_kept(
     users.disable(users.named("reader").id, by="test", now=clock())
     pages = set()
     for name, password in (("lead", "Canary-9-wrong"), ("Canary-7-typed-as-name", "x"), ("reader", PASSWORD)):
-        answer = Browser(app).client.post("/sign-in", data={"name": name, "password": password}, headers=OWN)
+        answer = Browser(app).post("/sign-in", data={"name": name, "password": password})
         assert answer.status_code == 401
         pages.add(re.sub(r'nonce="[^"]*"', "", answer.text))
     assert len(pages) == 1
@@ -308,7 +308,7 @@ def hostile(store: Store, clock: Clock) -> Store:
 
 
 def test_a_file_name_is_text_on_every_page(hostile: Store, browser: Visit) -> None:
-    visitor = browser("lead").client
+    visitor = browser("lead")
     numbers = [hostile.find(f"d/{name}") for name in NAMES]
     for path in (
         "/queue",
@@ -336,7 +336,7 @@ def test_a_file_name_is_text_on_every_page(hostile: Store, browser: Visit) -> No
 
 
 def test_every_page_forbids_inline_scripts_and_frames_and_is_not_cached(browser: Visit) -> None:
-    visitor = browser("lead").client
+    visitor = browser("lead")
     nonces = set()
     for path in (
         "/account",
@@ -366,7 +366,7 @@ def test_every_page_forbids_inline_scripts_and_frames_and_is_not_cached(browser:
 
 
 def test_static_files_are_ours_alone(browser: Visit) -> None:
-    visitor = browser("").client
+    visitor = browser("")
     page = visitor.get("/sign-in").text
     (address,) = set(re.findall(r'href="(/static/[0-9a-f]{16}/desk\.css)"', page))
     answer = visitor.get(address)
@@ -391,7 +391,7 @@ def test_the_sign_in_leads_to_no_other_site(app: FastAPI) -> None:
     foreign = ("//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)")
     for place, leads_to in [(ours, ours), *((place, "/") for place in (*foreign, "/a\r\nSet-Cookie: x=1"))]:
         sent = {"name": "lead", "password": PASSWORD, "next": place}
-        answer = Browser(app).client.post("/sign-in", data=sent, headers=OWN)
+        answer = Browser(app).post("/sign-in", data=sent)
         assert answer.headers["location"] == leads_to
 
 
@@ -400,9 +400,9 @@ def test_the_sign_in_leads_to_no_other_site(app: FastAPI) -> None:
 
 def test_a_request_that_is_too_large_is_refused(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     app = create_app(store, Config(), Settings(max_body_bytes=10_000))
-    visitor = Browser(app).client
+    visitor = Browser(app)
     long = {"name": "lead", "password": "x" * 20_000}
-    answer = visitor.post("/sign-in", data=long, headers=OWN)
+    answer = visitor.post("/sign-in", data=long)
     assert answer.status_code == 413
     assert "request failed" not in "".join(capsys.readouterr())
 
@@ -410,19 +410,19 @@ def test_a_request_that_is_too_large_is_refused(store: Store, capsys: pytest.Cap
         for _ in range(20):
             yield b"name=" + b"x" * 1000
 
-    headers = {**OWN, "content-type": "application/x-www-form-urlencoded"}
+    headers = {"content-type": "application/x-www-form-urlencoded"}
     assert visitor.post("/sign-in", content=chunks(), headers=headers).status_code == 413  # type: ignore[arg-type]
 
 
 def test_what_was_sent_is_not_repeated_in_an_error(browser: Visit) -> None:
-    visitor = browser("lead").client
+    visitor = browser("lead")
     sent = {"verdict": "Canary-1", "seen": "Canary-2", "more": "Canary-3"}
-    answer = visitor.post("/api/v1/items/1/verdict", json=sent, headers=OWN)
+    answer = visitor.post("/api/v1/items/1/verdict", json=sent)
     assert answer.status_code == 422
     assert "Canary" not in answer.text
     assert "verdict" in answer.text
-    assert "Canary" not in visitor.post("/items/1/decide", data=sent, headers=OWN).text
-    broken = visitor.post("/api/v1/items/1/verdict", content=b'{"note": "Canary', headers=OWN)
+    assert "Canary" not in visitor.post("/items/1/decide", data=sent).text
+    broken = visitor.post("/api/v1/items/1/verdict", content=b'{"note": "Canary')
     assert broken.status_code == 422
     assert "Canary" not in broken.text
     assert visitor.get("/items/Canary").status_code == 422
@@ -442,7 +442,7 @@ def test_an_unexpected_error_is_told_to_nobody(
         message = "Canary of a document"
         raise RuntimeError(message)
 
-    visitor = Browser(create_app(store, Config(), routes=(*ROUTES, routes), now=clock)).client
+    visitor = Browser(create_app(store, Config(), routes=(*ROUTES, routes), now=clock))
     answer = visitor.get("/boom")
     assert answer.status_code == 500
     assert "Canary" not in answer.text
@@ -456,27 +456,27 @@ def test_an_unexpected_error_is_told_to_nobody(
 
 
 def test_a_forged_log_is_shown_and_cannot_be_signed(browser: Visit, store: Store, tmp_path: Path) -> None:
-    visitor = browser("auditor").client
+    visitor = browser("auditor")
     page = visitor.get("/log/verification").text
     assert "The log is whole" in page
     (head,) = re.findall(r'name="head" value="([0-9a-f]{64})"', page)
-    assert visitor.post("/log/reviews", data={"head": head, "note": "June"}, headers=OWN).status_code == 303
+    assert visitor.post("/log/reviews", data={"head": head, "note": "June"}).status_code == 303
     (review,) = store.users.log_reviews()
     assert (review.reviewer, review.head, review.note) == ("auditor", head, "June")
     assert store.verify_audit().ok
-    assert visitor.post("/log/reviews", data={"head": "0" * 64}, headers=OWN).status_code == 409
+    assert visitor.post("/log/reviews", data={"head": "0" * 64}).status_code == 409
     tamper(url_of(tmp_path / "phiscan.db"), "UPDATE user_event SET value = 'lead' WHERE id = 1")
     page = visitor.get("/log/verification").text
     assert "The log is not whole" in page
     assert "row 1 of user_event was changed after it was logged" in page
     assert "I have reviewed this log" not in page.split("Reviews")[0]
-    assert visitor.post("/log/reviews", data={"head": head}, headers=OWN).status_code == 400
+    assert visitor.post("/log/reviews", data={"head": head}).status_code == 400
 
 
 def test_every_change_of_an_account_stands_in_the_log(browser: Visit, store: Store, app: FastAPI) -> None:
-    admin = browser("admin").client
+    admin = browser("admin")
     new = {"name": "New Person", "role": "reader", "password": "a very new password"}
-    assert admin.post("/users", data=new, headers=OWN).status_code == 303
+    assert admin.post("/users", data=new).status_code == 303
     number = store.users.named("new person").id
     for path, sent in (
         ("role", {"role": "reviewer"}),
@@ -485,11 +485,11 @@ def test_every_change_of_an_account_stands_in_the_log(browser: Visit, store: Sto
         ("enable", {}),
         ("unlock", {}),
     ):
-        assert admin.post(f"/users/{number}/{path}", data=sent, headers=OWN).status_code == 303
+        assert admin.post(f"/users/{number}/{path}", data=sent).status_code == 303
     Browser(app).sign_in("New Person", "an even newer one")
     for _ in range(2):  # the second time there is nothing to end, and nothing to log
-        assert admin.post(f"/users/{number}/sessions/end", headers=OWN).status_code == 303
-    browser("reader").client.post("/sign-out", headers=OWN)
+        assert admin.post(f"/users/{number}/sessions/end").status_code == 303
+    browser("reader").post("/sign-out")
     found = [(e.actor, e.action) for e in store.users.log(limit=10).entries]
     assert found == [
         ("reader", "sign_out"),
@@ -530,10 +530,10 @@ def test_an_address_with_many_failures_waits_ever_longer(app: FastAPI, clock: Cl
 
 
 def test_guesses_of_strangers_do_not_keep_a_known_browser_out(app: FastAPI) -> None:
-    own = Browser(app, "203.0.113.1").client
+    own = Browser(app, "203.0.113.1")
     data = {"name": "lead", "password": PASSWORD}
-    assert own.post("/sign-in", data=data, headers=OWN).status_code == 303
-    assert own.post("/sign-out", headers=OWN).status_code == 303
+    assert own.post("/sign-in", data=data).status_code == 303
+    assert own.post("/sign-out").status_code == 303
     for number in range(9):
         assert _try(app, "lead", "wrong", f"198.51.100.{number}") == 401
     assert _try(app, "lead", PASSWORD, "198.51.100.99") == 401  # the account rests for strangers
@@ -541,15 +541,12 @@ def test_guesses_of_strangers_do_not_keep_a_known_browser_out(app: FastAPI) -> N
     assert len(cookies) == 1
     forged = {name: value[:-4] + "0000" for name, value in cookies.items()}
     for shown, address, status in ((forged, "203.0.113.2", 401), (cookies, "203.0.113.4", 303)):
-        elsewhere = Browser(app, address).client
+        elsewhere = Browser(app, address)
         elsewhere.cookies.update(shown)
         assert elsewhere.get("/account").status_code == 303  # the cookie signs nobody in
-        assert elsewhere.post("/sign-in", data=data, headers=OWN).status_code == status
-    other = Browser(app, "203.0.113.3").client
+        assert elsewhere.post("/sign-in", data=data).status_code == status
+    other = Browser(app, "203.0.113.3")
     other.cookies.update(cookies)
     for _ in range(5):  # of one person, it does not help with another's account
-        assert (
-            other.post("/sign-in", data={"name": "reader", "password": "wrong"}, headers=OWN).status_code
-            == 401
-        )
+        assert other.post("/sign-in", data={"name": "reader", "password": "wrong"}).status_code == 401
     assert _try(app, "reader", PASSWORD, "198.51.100.98") == 401

@@ -10,16 +10,16 @@ from phiscan.review.worklist.reading import UNDECIDED
 from tests.review.desk import scanned
 from tests.review.results import referred, scan
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, Browser, Visit
+from tests.web.conftest import Browser, Visit
 
 LEGAL = WorkFilter(state=WorkState.ANY, tag="legal")
 
 
 def send(seat: Browser, path: str, **form: object) -> str:
     """Send a form and return the page that follows."""
-    answer = seat.client.post(path, data=form, headers=OWN)
+    answer = seat.post(path, data=form)
     assert answer.status_code == 303, answer.text
-    return seat.client.get(answer.headers["location"]).text
+    return seat.get(answer.headers["location"]).text
 
 
 def numbers(store: Store, clock: Clock, wanted: WorkFilter = UNDECIDED) -> list[int]:
@@ -46,20 +46,18 @@ def test_a_comment_to_a_colleague_is_listed_until_answered(browser: Visit, store
     page = send(reviewer, f"/items/{number}/comments", text="Is <b>this</b> the ward's?", to="lead")
     assert "Your comment is recorded" in page
     assert "Is &lt;b&gt;this&lt;/b&gt; the ward" in page
-    assert 'Mentions <span class="n">1</span>' in lead.client.get("/queue").text
-    assert 'Review <span class="n">1</span>' in lead.client.get("/trend").text
-    page = lead.client.get("/mentions").text
+    assert 'Mentions <span class="n">1</span>' in lead.get("/queue").text
+    assert 'Review <span class="n">1</span>' in lead.get("/trend").text
+    page = lead.get("/mentions").text
     assert "Is &lt;b&gt;this" in page
     assert f'href="/items/{number}#discussion"' in page
     send(lead, f"/items/{number}/comments", text="Yes", to="reviewer")
-    assert '<span class="n">' not in lead.client.get("/mentions").text
-    page = lead.client.get(f"/items/{number}").text
+    assert '<span class="n">' not in lead.get("/mentions").text
+    page = lead.get(f"/items/{number}").text
     assert page.index("the ward") < page.index("Yes") < page.index('id="history"')
     assert page.count("commented") == 2
     for name, status in (("auditor", 400), ("nobody", 400), ("reader", 303)):
-        answer = reviewer.client.post(
-            f"/items/{number}/comments", data={"text": "x", "to": name}, headers=OWN
-        )
+        answer = reviewer.post(f"/items/{number}/comments", data={"text": "x", "to": name})
         assert answer.status_code == status
 
 
@@ -72,7 +70,7 @@ def test_tags_of_one_item_and_of_the_chosen_ones(browser: Visit, store: Store, c
     page = send(seat, "/queue/tag", tag="legal urgent", what="tag", file=chosen)
     assert page.count("#legal") == page.count("#urgent") == 3
     assert numbers(store, clock, LEGAL) == chosen
-    page = seat.client.get("/queue?tag=legal&text=").text
+    page = seat.get("/queue?tag=legal&text=").text
     assert page.count("data-row") == 3
     assert "<option selected>legal</option>" in page
     clock.turn(seconds=1)
@@ -82,9 +80,9 @@ def test_tags_of_one_item_and_of_the_chosen_ones(browser: Visit, store: Store, c
     send(seat, f"/items/{chosen[0]}/tags", tag="legal", what="untag")
     assert numbers(store, clock, LEGAL) == chosen[1:]
     assert "Nothing was chosen" in send(seat, "/queue/tag", tag="legal", what="tag")
-    refused = seat.client.post("/queue/tag", data={"tag": "", "what": "tag", "file": chosen}, headers=OWN)
+    refused = seat.post("/queue/tag", data={"tag": "", "what": "tag", "file": chosen})
     assert (refused.status_code, "tag: expected 1 to 10 words" in refused.text) == (400, True)
-    (item,) = seat.client.get("/api/v1/queue?tag=legal&limit=1").json()["items"]
+    (item,) = seat.get("/api/v1/queue?tag=legal&limit=1").json()["items"]
     assert item["tags"] == ["legal", "urgent"]
 
 
@@ -110,7 +108,7 @@ def test_a_verdict_and_an_assignment_of_the_chosen_are_one_act(
     assert "Taken back" in take_back(seat, page, clock)
     assert numbers(store, clock, mine) == []
     assert "it was changed since" in send(seat, form.pop("action"), **form)
-    other = browser("reviewer").client.post("/queue/undo", data=form, headers=OWN)
+    other = browser("reviewer").post("/queue/undo", data=form)
     assert other.headers["location"].endswith("said=not_taken_back")
 
 
@@ -120,8 +118,9 @@ def test_a_group_is_decided_but_for_what_is_not_ticked(browser: Visit, store: St
     copies = [store.find(name) for name in names]
     group = store.desk.item(copies[0], viewer="reviewer", now=clock()).group_id
     form = {"verdict": "not_phi", "file": copies[1:], "token": "once"}
-    page = browser("reviewer").client.post(f"/groups/{group}/decide", data=form, headers=OWN)
+    page = browser("reviewer").post(f"/groups/{group}/decide", data=form)
     assert "2 files are recorded as not PHI." in page.text
+    assert re.findall(r'name="file" value="(\d+)" checked', page.text) == [str(copies[0])]
     assert [store.item(number).verdict for number in copies] == [None, Verdict.NOT_PHI, Verdict.NOT_PHI]
 
 
@@ -131,9 +130,9 @@ def test_a_blind_item_has_no_discussion(browser: Visit, store: Store, clock: Clo
     send(seat, "/queue/tag", tag="surely-phi", what="tag", file=chosen)
     send(seat, f"/items/{chosen[0]}/comments", text="surely PHI")
     store.desk.draw_sample(n_queued=len(chosen), n_unreferred=0, by="lead", now=clock())
-    page = browser("reviewer").client.get(f"/items/{chosen[0]}").text
+    page = browser("reviewer").get(f"/items/{chosen[0]}").text
     assert "surely" not in page
     assert "/comments" not in page
-    assert "surely-phi</span>" not in browser("reviewer").client.get("/queue").text
-    refused = seat.client.post(f"/items/{chosen[0]}/comments", data={"text": "x"}, headers=OWN)
+    assert "surely-phi</span>" not in browser("reviewer").get("/queue").text
+    refused = seat.post(f"/items/{chosen[0]}/comments", data={"text": "x"})
     assert (refused.status_code, "reviewed blind" in refused.text) == (400, True)

@@ -24,7 +24,7 @@ from phiscan.review.records.reader_counts import store_counts
 from phiscan.review.store import Store
 from phiscan.store.tables import file
 from tests.review.results import NOW, later, readable, scan
-from tests.web.conftest import OWN, PASSWORD, Visit
+from tests.web.conftest import PASSWORD, Visit
 
 NAMES = ("open.txt", "gone.txt", "closed.txt", "edited.txt", "other.txt")
 HOSPITAL = Organization("General Hospital", "A. Officer, 555-0100", ("ontario", "quebec"))
@@ -98,18 +98,18 @@ def test_a_verdict_that_awaits_a_blind_second_one_is_no_task_yet(store: Store) -
 def test_files_become_an_incident_that_is_assessed_decided_and_filed(
     browser: Visit, store: Store, confirmed: dict[str, int]
 ) -> None:
-    reviewer = browser("reviewer").client
+    reviewer = browser("reviewer")
     assert "open.txt" in reviewer.get("/tasks").text
     files = [confirmed["open.txt"], confirmed["gone.txt"]]
-    page = reviewer.post("/incidents/choose", data={"file": files}, headers=OWN)
+    page = reviewer.post("/incidents/choose", data={"file": files})
     assert "2 files to an incident" in page.text
     assert store.desk.incidents() == ()  # nothing is written yet
-    answer = reviewer.post("/incidents", data={"file": files, "title": "Ward folder"}, headers=OWN)
+    answer = reviewer.post("/incidents", data={"file": files, "title": "Ward folder"})
     assert answer.headers["location"] == "/incidents/1"
-    reviewer.post("/incidents", data={"file": confirmed["edited.txt"], "incident": 1}, headers=OWN)
+    reviewer.post("/incidents", data={"file": confirmed["edited.txt"], "incident": 1})
     texts = {"happened": "A folder was open to all.\nNo password.", "quebec.sensitivity": "Very sensitive"}
     form = {"name": [*texts, "counted"], "text": [*texts.values(), ""]}
-    assert reviewer.post("/incidents/1", data=form, headers=OWN).headers["location"].endswith("said=written")
+    assert reviewer.post("/incidents/1", data=form).headers["location"].endswith("said=written")
     page = reviewer.get("/incidents/1").text
     for shown in (
         "Very sensitive",
@@ -121,10 +121,10 @@ def test_files_become_an_incident_that_is_assessed_decided_and_filed(
     ):
         assert shown in page
     assert "GDPR" not in page  # not chosen
-    lead = browser("lead").client
+    lead = browser("lead")
     decision = {"state": "assessed", "reason": "Risk of serious injury."}
-    assert lead.post("/incidents/1/state", data=decision, headers=OWN).status_code == 303
-    assert lead.post("/incidents/1", data=form, headers=OWN).status_code == 409  # not open any more
+    assert lead.post("/incidents/1/state", data=decision).status_code == 303
+    assert lead.post("/incidents/1", data=form).status_code == 409  # not open any more
     text = lead.get("/incidents/1/forms/quebec.notice/txt").text
     assert "General Hospital" in text
     assert "A folder was open to all.\n    No password." in text
@@ -156,7 +156,7 @@ def test_files_become_an_incident_that_is_assessed_decided_and_filed(
 def test_without_a_jurisdiction_no_clock_is_shown_and_the_page_says_how_to_choose(
     browser: Visit, number: int
 ) -> None:
-    page = browser("reviewer").client.get(f"/incidents/{number}").text
+    page = browser("reviewer").get(f"/incidents/{number}").text
     assert "<strong>Now</strong>" not in page  # nothing was put right yet
     assert "[organization] jurisdictions" in page
     assert "60 calendar days" not in page
@@ -212,19 +212,19 @@ def test_an_owner_sees_and_answers_for_their_own_files_alone(
 ) -> None:
     store.users.add(name="JRoe", role=Role.OWNER, password=PASSWORD, by="admin", now=NOW)
     store.desk.decide(1, Verdict.PHI, reviewer="reviewer", now=later(5))  # of another owner
-    client = browser("JRoe").client
+    client = browser("JRoe")
     assert client.get("/").headers["location"] == "/mine"
     page = client.get("/mine").text
     assert "open.txt" in page
     assert "/items/" not in page
     assert client.get(f"/items/{confirmed['open.txt']}").status_code == 403
     given = {"answer": "done", "file": [confirmed["open.txt"]]}
-    assert client.post("/mine", data=given, headers=OWN).headers["location"] == "/mine?said=answered"
-    assert client.post("/mine", data={**given, "file": [1]}, headers=OWN).headers["location"].endswith("none")
+    assert client.post("/mine", data=given).headers["location"] == "/mine?said=answered"
+    assert client.post("/mine", data={**given, "file": [1]}).headers["location"].endswith("none")
     needed = {"answer": "needed", "file": [confirmed["gone.txt"]]}
-    assert client.post("/mine", data=needed, headers=OWN).status_code == 400  # without a reason
-    assert "answered: done" in browser("lead").client.get("/tasks").text
-    assert "open.txt" not in browser("owner").client.get("/mine").text
+    assert client.post("/mine", data=needed).status_code == 400  # without a reason
+    assert "answered: done" in browser("lead").get("/tasks").text
+    assert "open.txt" not in browser("owner").get("/mine").text
     assert store.users.log(action="incident").entries[0].actor == "JRoe"
 
 
@@ -236,7 +236,7 @@ def test_the_evidence_is_that_of_the_breach_with_that_of_now_beside_it(
         closed, source=replace(closed.source, readers=("jroe",)), finding_counts=(("PERSON", 1),)
     )
     scan(store, [closed], root=b"/wide", minutes=10)  # the other file is gone
-    client = browser("lead").client
+    client = browser("lead")
     for changed in (False, True):  # first only its access, then its content too
         if changed:
             cleaned = replace(closed, content_hash="cleaned")
@@ -255,7 +255,7 @@ def test_the_day_of_discovery_stays_when_files_move_or_are_decided_again(
     browser: Visit, store: Store, number: int
 ) -> None:
     shown = 'Discovered</dt><dd><time datetime="2026-11-20T08:35:00+00:00"'  # the first verdict
-    client = browser("lead").client
+    client = browser("lead")
     assert shown in client.get(f"/incidents/{number}").text
     moved = [replace(readable(name), source=readable(f"x/{name}").source) for name in NAMES]
     scan(store, moved, root=b"/wide", minutes=10)
@@ -270,14 +270,14 @@ def test_the_day_of_discovery_stays_when_files_move_or_are_decided_again(
 def test_an_invalid_value_is_one_line_on_the_form_which_keeps_what_was_typed(
     browser: Visit, store: Store, number: int
 ) -> None:
-    client = browser("reviewer").client
+    client = browser("reviewer")
     for field, typed, line in (
         ("discovered", "9999-12-31", "Day of the discovery: expected year-month-day, from 1990-01-01 to"),
         ("discovered", "soon", "Day of the discovery: expected year-month-day"),
         ("counted", "about 40", "People affected: expected a whole number"),
     ):
         form = {"name": ["happened", field], "text": ["A long\r\nstory", typed]}
-        answer = client.post(f"/incidents/{number}", data=form, headers=OWN)
+        answer = client.post(f"/incidents/{number}", data=form)
         assert answer.status_code == 400
         assert line in answer.text
         assert f'value="{typed}"' in answer.text
@@ -290,14 +290,14 @@ def test_an_invalid_value_is_one_line_on_the_form_which_keeps_what_was_typed(
 def test_a_stale_page_says_who_changed_what_and_keeps_what_was_typed(
     browser: Visit, store: Store, number: int
 ) -> None:
-    client = browser("reviewer").client
+    client = browser("reviewer")
     page = client.get(f"/incidents/{number}").text
     (last,) = set(re.findall(r'name="seen" value="(\d+)"', page))
     store.desk.write_incident(
         number, {"happened": "by lead", "quebec.sensitivity": "high"}, by="lead", now=later(7)
     )
     form = {"seen": last, "name": ["title", "happened", "found"], "text": ["Ward folder", "mine", "a call"]}
-    answer = client.post(f"/incidents/{number}", data=form, headers=OWN)
+    answer = client.post(f"/incidents/{number}", data=form)
     assert answer.status_code == 409
     assert "<strong>lead</strong> wrote: What happened, and how" in answer.text
     assert "Sensitivity of the information concerned" in answer.text
@@ -305,27 +305,27 @@ def test_a_stale_page_says_who_changed_what_and_keeps_what_was_typed(
         assert kept in answer.text
     assert store.desk.incident(number).texts["happened"] == "by lead"
     (fresh,) = set(re.findall(r'name="seen" value="(\d+)"', answer.text))
-    assert client.post(f"/incidents/{number}", data={**form, "seen": fresh}, headers=OWN).status_code == 303
+    assert client.post(f"/incidents/{number}", data={**form, "seen": fresh}).status_code == 303
     assert store.desk.incident(number).texts["happened"] == "mine"
-    lead = browser("lead").client
+    lead = browser("lead")
     decision = {"state": "closed", "reason": "No\r\nrisk.", "seen": last}
-    answer = lead.post(f"/incidents/{number}/state", data=decision, headers=OWN)
+    answer = lead.post(f"/incidents/{number}/state", data=decision)
     assert answer.status_code == 409
     assert "No\r\nrisk.</textarea>" in answer.text
     assert '<option value="closed" selected>' in answer.text
     decision["seen"] = re.findall(r'name="seen" value="(\d+)"', answer.text)[0]
-    assert lead.post(f"/incidents/{number}/state", data=decision, headers=OWN).status_code == 303
+    assert lead.post(f"/incidents/{number}/state", data=decision).status_code == 303
     page = lead.get(f"/incidents/{number}").text
     assert "No<br>risk." in page
-    late = client.post(f"/incidents/{number}", data={**form, "text": ["t", "late", ""]}, headers=OWN)
+    late = client.post(f"/incidents/{number}", data={**form, "text": ["t", "late", ""]})
     assert late.status_code == 409  # closed meanwhile: the text can still be copied
     assert "late</textarea>" in late.text
 
 
 def test_line_ends_are_shown_and_no_escape(browser: Visit, number: int) -> None:
     form = {"name": "happened", "text": "One.\r\nTwo \u202e<b>.\rThree."}
-    browser("reviewer").client.post(f"/incidents/{number}", data=form, headers=OWN)
-    page = browser("auditor").client.get(f"/incidents/{number}").text
+    browser("reviewer").post(f"/incidents/{number}", data=form)
+    page = browser("auditor").get(f"/incidents/{number}").text
     assert "One.<br>Two \\u202e&lt;b&gt;.<br>Three." in page
     assert "\\x0" not in page
 
@@ -336,7 +336,7 @@ def test_an_incident_without_files_is_listed_and_registered(
     store.desk.write_incident(
         number, {}, remove=store.desk.incident(number).files, by="reviewer", now=later(7)
     )
-    client = browser("lead").client
+    client = browser("lead")
     page = client.get("/incidents").text
     assert "Ward folder" in page
     assert "/incidents/register/csv" in page
@@ -350,14 +350,14 @@ def test_more_than_a_thousand_files_are_chosen_at_once(browser: Visit, store: St
     scan(store, [readable(name) for name in names], root=b"/many", minutes=2)
     first = store.find(names[0])
     files = list(range(first, first + len(names)))
-    client = browser("reviewer").client
-    page = client.post("/incidents/choose", data={"file": files}, headers=OWN)
+    client = browser("reviewer")
+    page = client.post("/incidents/choose", data={"file": files})
     assert page.text.count('name="file"') == len(files)
-    answer = client.post("/incidents", data={"file": files, "title": "Share"}, headers=OWN)
+    answer = client.post("/incidents", data={"file": files, "title": "Share"})
     assert answer.headers["location"] == "/incidents/1"
     assert client.get("/incidents/1").status_code == 200
     given = {"file": files[:1_001]}
-    assert client.post("/incidents/1", data=given, headers=OWN).status_code == 303
+    assert client.post("/incidents/1", data=given).status_code == 303
     assert len(store.desk.incident(1).files) == 1
 
 
@@ -422,7 +422,7 @@ def test_records_are_kept_from_the_day_that_the_rule_names() -> None:
 def test_the_year_of_the_statistics_is_of_utc_unless_a_day_is_written(
     browser: Visit, store: Store, number: int
 ) -> None:
-    client = browser("lead").client
+    client = browser("lead")
     assert "end in UTC" in client.get(f"/incidents/{number}").text
     address = f"/incidents/{number}/forms/ontario.statistics/txt"
     assert "2026-11-20 (UTC)" in client.get(address).text
@@ -465,7 +465,7 @@ def test_the_number_of_people_who_could_read_is_on_the_page_of_a_file_and_in_the
     ]
     of_files = list(zip(files, counted, strict=True))
     store.database.write(lambda connection: store_counts(connection, of_files, {}))
-    client = browser("lead").client
+    client = browser("lead")
     for one, words in zip(files, ("214 people", "95 to 230 people; members of a group"), strict=True):
         assert words in client.get(f"/items/{one.file_id}").text
     law, form = next(
@@ -487,7 +487,7 @@ def test_what_access_logs_say_fills_the_third_factor_until_an_officer_writes(
     app.state.desk = replace(app.state.desk, organization=hipaa)
     files = [confirmed["open.txt"], confirmed["gone.txt"]]
     number = store.desk.write_incident(None, {"title": "Ward"}, add=files, by="reviewer", now=later(6))
-    lead = browser("lead").client
+    lead = browser("lead")
     (test,) = [one for one in jurisdictions()["hipaa"].tests if one.evidence == ("viewed",)]
     assert "No log covers these files." in lead.get(f"/incidents/{number}").text
     minute = minute_of(later(1))
@@ -507,9 +507,9 @@ def test_what_access_logs_say_fills_the_third_factor_until_an_officer_writes(
     assert "Openings: 2. Different accounts: 2" in lead.get(f"/items/{files[0]}").text
     text = re.findall(r'name="text" rows="\d" maxlength="10000">(Files opened[^<]*)<', page)[0]
     given = {"name": ["viewed", test.id, "happened"], "text": [text, text, "a share"]}
-    assert lead.post(f"/incidents/{number}", data=given, headers=OWN).status_code == 303
+    assert lead.post(f"/incidents/{number}", data=given).status_code == 303
     assert set(store.desk.incident(number).texts) == {"title", "happened"}
     written = {"name": ["viewed"], "text": ["Nobody opened it."]}
-    assert lead.post(f"/incidents/{number}", data=written, headers=OWN).status_code == 303
+    assert lead.post(f"/incidents/{number}", data=written).status_code == 303
     assert store.desk.incident(number).texts["viewed"] == "Nobody opened it."
     assert "Nobody opened it." in lead.get(f"/incidents/{number}").text

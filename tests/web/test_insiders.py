@@ -13,7 +13,7 @@ from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
 from tests.review.results import NOW
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, PASSWORD, Visit
+from tests.web.conftest import PASSWORD, Visit
 
 LISTED, UNLISTED = 1, 3  # a referred file, and one that is read and clear
 
@@ -30,31 +30,31 @@ def disputed(store: Store, clock: Clock) -> int:
 
 
 def test_only_what_is_in_the_list_is_decided_or_corrected(browser: Visit, store: Store) -> None:
-    visitor = browser("lead").client
+    visitor = browser("lead")
     seen = store.desk.item(LISTED, viewer="lead", now=NOW).examination_id
     form = {"verdict": "phi", "seen": str(UNLISTED), "token": "t"}
     sent = {"verdict": "phi", "seen": UNLISTED}
-    assert visitor.post(f"/items/{UNLISTED}/decide", data=form, headers=OWN).status_code == 400
-    assert visitor.post(f"/items/{UNLISTED}/skip", headers=OWN).status_code == 400
-    assert visitor.post(f"/api/v1/items/{UNLISTED}/verdict", json=sent, headers=OWN).status_code == 400
+    assert visitor.post(f"/items/{UNLISTED}/decide", data=form).status_code == 400
+    assert visitor.post(f"/items/{UNLISTED}/skip").status_code == 400
+    assert visitor.post(f"/api/v1/items/{UNLISTED}/verdict", json=sent).status_code == 400
     assert visitor.get(f"/items/{UNLISTED}").status_code == 404
     purpose = {"purpose": "To check the screening"}
-    assert visitor.post(f"/items/{UNLISTED}/reveal", data=purpose, headers=OWN).status_code == 400
+    assert visitor.post(f"/items/{UNLISTED}/reveal", data=purpose).status_code == 400
     mark = {"mark": "right", "seen": 2, "position": 0}  # a file with identifiers, and not referred
-    assert visitor.post("/api/v1/items/2/spans", json=mark, headers=OWN).status_code == 400
-    assert visitor.post(f"/api/v1/items/{LISTED}/spans", json={**mark, "seen": seen}, headers=OWN).is_success
+    assert visitor.post("/api/v1/items/2/spans", json=mark).status_code == 400
+    assert visitor.post(f"/api/v1/items/{LISTED}/spans", json={**mark, "seen": seen}).is_success
 
 
 def test_a_blind_item_does_not_say_whether_something_was_found(browser: Visit, store: Store) -> None:
     store.desk.draw_sample(n_queued=2, n_unreferred=2, by="lead", now=NOW)
-    visitor = browser("lead").client
+    visitor = browser("lead")
     answers = set()
     blind = [item for item in store.desk.items(viewer="lead", now=NOW).items if item.blind]
     assert len(blind) == 4
     for item in blind:
         for mark in ("right", "spurious", "withdrawn"):
             sent = {"mark": mark, "seen": item.examination_id, "position": 0}
-            answer = visitor.post(f"/api/v1/items/{item.file_id}/spans", json=sent, headers=OWN)
+            answer = visitor.post(f"/api/v1/items/{item.file_id}/spans", json=sent)
             answers.add((answer.status_code, answer.text))
     assert len(answers) == 1
     assert answers.pop()[0] == 400
@@ -67,29 +67,29 @@ def test_what_was_vetoed_is_told_to_reviewers_and_of_no_blind_item(
     told = Vetoes("hash", (refused,), 3)
     monkeypatch.setattr(Rereader, "vetoes", lambda *_: told)
     address = f"/items/{LISTED}"
-    assert "Search the file" in browser("lead").client.get(address).text
-    page = browser("lead").client.get(address + "?vetoed=1").text
+    assert "Search the file" in browser("lead").get(address).text
+    page = browser("lead").get(address + "?vetoed=1").text
     assert "999 999 999" in page
     assert "character 7: no such value has been issued" in page
     assert "ca.sin" not in page
     assert "and 2 more" in page
-    page = browser("reader").client.get(address + "?vetoed=1").text
+    page = browser("reader").get(address + "?vetoed=1").text
     assert "999 999 999" not in page
     assert "Search the file" not in page
     store.desk.draw_sample(n_queued=2, n_unreferred=0, by="lead", now=NOW)
-    assert "999 999 999" not in browser("lead").client.get(address + "?vetoed=1").text
+    assert "999 999 999" not in browser("lead").get(address + "?vetoed=1").text
 
 
 def test_a_third_person_does_not_settle_a_disagreement(browser: Visit, store: Store, disputed: int) -> None:
-    visitor = browser("third").client
+    visitor = browser("third")
     seen = store.desk.item(disputed, viewer="third", now=NOW).examination_id
     for override in (False, True):
         sent = {"verdict": "not_phi", "seen": seen, "override": override}
-        answer = visitor.post(f"/api/v1/items/{disputed}/verdict", json=sent, headers=OWN)
+        answer = visitor.post(f"/api/v1/items/{disputed}/verdict", json=sent)
         assert answer.status_code == 400
         assert "a lead who is neither settles it" in answer.json()["detail"]
     form = {"verdict": "phi", "seen": str(seen), "token": "t", "override": "1"}
-    assert visitor.post(f"/items/{disputed}/decide", data=form, headers=OWN).status_code == 400
+    assert visitor.post(f"/items/{disputed}/decide", data=form).status_code == 400
     assert len(store.desk.disagreements(lead="somebody else")) == 1
 
 
@@ -112,7 +112,7 @@ OTHERS = ("kind", "min", "root", "group", "order", "at", "said")
 
 
 def test_no_filter_breaks_the_list_or_is_repeated(browser: Visit) -> None:
-    visitor = browser("lead").client
+    visitor = browser("lead")
     for text in map(quote, ODD):
         single = [f"{field}={text}" for field in (*ANY_TEXT, *OTHERS)]
         whole = "&".join(single[: len(ANY_TEXT)])
@@ -124,7 +124,7 @@ def test_no_filter_breaks_the_list_or_is_repeated(browser: Visit) -> None:
 
 
 def test_the_marks_of_a_pattern_stand_for_themselves_in_a_filter(browser: Visit) -> None:
-    visitor = browser("lead").client
+    visitor = browser("lead")
     assert visitor.get("/api/v1/queue", params={"text": "LETTER"}).json()["n"] == 1
     for text in ("%", "_", "l_tter", "let%", "\\"):
         assert visitor.get("/api/v1/queue", params={"text": text}).json()["n"] == 0, text
@@ -134,9 +134,9 @@ def test_the_marks_of_a_pattern_stand_for_themselves_in_a_filter(browser: Visit)
 
 
 def test_a_time_beyond_the_calendar_is_refused(browser: Visit) -> None:
-    visitor = browser("lead").client
+    visitor = browser("lead")
     sent = {"kind": "rule", "target": "us.phone.1", "root": 1, "folder": "a", "reason": "x"}
     for until in ("9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00"):
-        answer = visitor.post("/api/v1/suppressions", json={**sent, "until": until}, headers=OWN)
+        answer = visitor.post("/api/v1/suppressions", json={**sent, "until": until})
         assert answer.status_code == 400
         assert "until: expected" in answer.json()["detail"]

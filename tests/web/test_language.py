@@ -18,7 +18,7 @@ from phiscan.web.pages import NOTICES
 from phiscan.web.routes.person import PURPOSES as PERSON_PURPOSES
 from tests import pseudo
 from tests.review.results import NOW, SHARE
-from tests.web.conftest import OWN, PASSWORD, Visit
+from tests.web.conftest import PASSWORD, Visit
 
 FRENCH = {"accept-language": "fr-CA,fr;q=0.9,en;q=0.5"}
 # Pages that answer with something else than a page of ours.
@@ -34,7 +34,7 @@ PAGES = sorted(
         route.path
         for module in ROUTES
         for route in module.declared
-        if route.method == "GET" and not route.path.startswith("/api/") and route.path not in NO_PAGE
+        if route.methods == {"GET"} and not route.path.startswith("/api/") and route.path not in NO_PAGE
     }
 )
 # What the store of these tests holds.
@@ -81,7 +81,7 @@ def test_no_page_has_text_that_is_not_marked(browser: Visit, monkeypatch: pytest
     pseudo.use(monkeypatch)
     unseen = set(PAGES)
     for role in ("lead", "auditor", "admin", "reviewer", "owner", ""):
-        visitor = browser(role).client
+        visitor = browser(role)
         for path in PAGES:
             answer = visitor.get(_filled(path), headers=FRENCH)
             if answer.status_code == 200 and "text/html" in answer.headers["content-type"]:
@@ -117,24 +117,24 @@ def test_no_answer_to_a_form_and_no_notice_has_text_that_is_not_marked(
     visitors = {role: browser(role) for role in ("", "admin", "lead")}
     pseudo.use(monkeypatch)
     for role, path, form in FORMS:
-        answer = visitors[role].client.post(path, data=form, headers={**FRENCH, **OWN})
+        answer = visitors[role].post(path, data=form, headers=FRENCH)
         assert "text/html" in answer.headers.get("content-type", ""), (path, answer.status_code)
         assert pseudo.unmarked(answer.text, DATA) == set(), (path, form)
     visitor = visitors["lead"]
     for said in NOTICES:
-        page = visitor.client.get(f"/left?said={said}", headers=FRENCH).text
+        page = visitor.get(f"/left?said={said}", headers=FRENCH).text
         assert pseudo.unmarked(page, DATA) == set(), said
 
 
 def test_the_main_pages_are_french_to_their_lang_attribute(browser: Visit) -> None:
-    assert "Ouvrir une session" in browser("").client.get("/sign-in", headers=FRENCH).text
+    assert "Ouvrir une session" in browser("").get("/sign-in", headers=FRENCH).text
     lead = browser("lead")
     for path, heading in (
         ("/queue", "File d\u2019attente"),
         ("/items/1", "S\u2019agit-il de RPS?"),
         ("/suppressions", "Exclusions"),
     ):
-        answer = lead.client.get(path, headers=FRENCH)
+        answer = lead.get(path, headers=FRENCH)
         assert answer.status_code == 200
         assert heading in answer.text, path
         assert '<html lang="fr">' in answer.text
@@ -143,28 +143,28 @@ def test_the_main_pages_are_french_to_their_lang_attribute(browser: Visit) -> No
 
 def test_numbers_and_moments_of_a_page_have_the_form_of_the_language(browser: Visit) -> None:
     lead = browser("lead")
-    assert "0.80, above the threshold of 0.50" in lead.client.get("/items/1").text
-    assert "0,80, au-dessus du seuil de 0,50" in lead.client.get("/items/1", headers=FRENCH).text
-    assert "2026-11-20 à 8 h 30 UTC" in lead.client.get("/scans", headers=FRENCH).text
+    assert "0.80, above the threshold of 0.50" in lead.get("/items/1").text
+    assert "0,80, au-dessus du seuil de 0,50" in lead.get("/items/1", headers=FRENCH).text
+    assert "2026-11-20 à 8 h 30 UTC" in lead.get("/scans", headers=FRENCH).text
 
 
 def test_the_switch_is_kept_in_a_cookie_and_comes_before_the_wish_of_the_browser(browser: Visit) -> None:
     lead = browser("lead")
-    came = {**OWN, "referer": "http://localhost/queue?state=any&text=a"}
-    answer = lead.client.post("/language", data={"language": "fr"}, headers=came)
+    came = {"referer": "http://localhost/queue?state=any&text=a"}
+    answer = lead.post("/language", data={"language": "fr"}, headers=came)
     assert (answer.status_code, answer.headers["location"]) == (303, "/queue?state=any&text=a")
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
-    page = lead.client.get("/queue", headers={"accept-language": "en"}).text
+    page = lead.get("/queue", headers={"accept-language": "en"}).text
     assert '<html lang="fr">' in page
     assert re.search(r'value="fr" lang="fr"[^>]*aria-pressed="true"', page)
-    lead.client.post("/language", data={"language": "en"}, headers=OWN)
-    assert '<html lang="en">' in lead.client.get("/queue", headers=FRENCH).text
+    lead.post("/language", data={"language": "en"})
+    assert '<html lang="en">' in lead.get("/queue", headers=FRENCH).text
 
 
 def test_the_switch_leads_back_to_pages_of_ours_only(browser: Visit) -> None:
-    visitor = browser("").client
+    visitor = browser("")
     for referer, expected in (
         ("", "/"),
         ("http://evil.example/queue", "/"),
@@ -173,7 +173,7 @@ def test_the_switch_leads_back_to_pages_of_ours_only(browser: Visit) -> None:
         ("http://localhost//evil.example/", "/"),
         ("http://localhost/log", "/log"),
     ):
-        headers = {**OWN, "referer": referer}
+        headers = {"referer": referer}
         answer = visitor.post("/language", data={"language": "fr"}, headers=headers)
         assert (answer.status_code, answer.headers["location"]) == (303, expected), referer
 
@@ -188,7 +188,7 @@ def test_the_language_of_the_configuration_is_that_of_a_browser_without_a_wish(s
 
 @pytest.mark.usefixtures("filled")
 def test_programs_get_english_whatever_they_accept(browser: Visit) -> None:
-    lead = browser("lead").client
+    lead = browser("lead")
     english = {
         path: lead.get(path).json() for path in ("/api/v1/queue", "/api/v1/items/1", "/api/v1/items/999")
     }
@@ -200,14 +200,14 @@ def test_programs_get_english_whatever_they_accept(browser: Visit) -> None:
 
 @pytest.mark.usefixtures("filled")
 def test_the_register_as_csv_is_the_same_in_every_language(browser: Visit) -> None:
-    lead = browser("lead").client
+    lead = browser("lead")
     french, english = (lead.get("/incidents/register/csv", headers=one).text for one in (FRENCH, {}))
     assert french == english
     assert "1,a note,open," in english
 
 
 def test_forms_send_english_which_the_store_keeps(browser: Visit) -> None:
-    page = browser("lead").client.get("/items/6", headers=FRENCH).text
+    page = browser("lead").get("/items/6", headers=FRENCH).text
     with using("fr"):
         shown = str(PURPOSES[0])
     assert shown == "Pour décider s\u2019il s\u2019agit de RPS"
@@ -215,7 +215,7 @@ def test_forms_send_english_which_the_store_keeps(browser: Visit) -> None:
 
 
 def test_scripts_get_their_messages_with_a_page_that_is_not_english(browser: Visit) -> None:
-    lead = browser("lead").client
+    lead = browser("lead")
     assert 'id="messages"' not in lead.get("/queue").text
     page = lead.get("/queue", headers=FRENCH).text
     assert re.search(r'<script type="application/json" id="messages" nonce="[^"]+">\{"', page)

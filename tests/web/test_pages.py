@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from phiscan.config import config_of
 from phiscan.errors import ConfigError
 from phiscan.model import EntityType, FailReason, Segment, Span, StoredTerm, UnreadPart
+from phiscan.pipeline.rereading.masked_passages import Kind, MaskedPiece
 from phiscan.report.regulators import read_organization
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkOrder, WorkState
@@ -23,10 +24,11 @@ from phiscan.web.pages import _commands
 from phiscan.web.plain_words import locator_words
 from phiscan.web.routes.item import masked_lines
 from phiscan.web.routes.reveal import reveal_view, shown
+from phiscan.web.routes.several import GroupSample, compared
 from phiscan.web.work_query import ListQuery, read_string
 from tests.review.desk import scanned
 from tests.review.results import NOW, finding, pii_only, referred, scan
-from tests.web.conftest import OWN, Visit
+from tests.web.conftest import Visit
 
 WEB = Path(packs.__file__).parent
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zs", "Zl", "Zp"]), max_size=20)
@@ -88,6 +90,21 @@ def test_strips_hold_shapes_terms_and_gaps_in_text_order() -> None:
     assert strip.pieces[0].shape == "999-999-9999"
 
 
+def test_words_that_are_not_in_every_sample_are_marked() -> None:
+    samples = [
+        GroupSample(
+            item(), ((MaskedPiece(Kind.TEXT, text), False), (MaskedPiece(Kind.FINDING, "", 0, kind), False))
+        )
+        for text, kind in (("Dear mother", EntityType.DATE), ("Dear father", EntityType.PHONE))
+    ]
+    one, other = compared(samples)
+    assert [(piece.text, differs) for piece, differs in one.pieces] == [
+        *(("Dear", False), (" ", False), ("mother", True)),
+        ("", True),
+    ]
+    assert one.n_differing == other.n_differing == 2
+
+
 def test_a_number_sign_in_a_name_is_no_place() -> None:
     assert locator_words("room #4.zip!/a.txt").endswith("a.txt")
     assert locator_words("a.zip!/no #4.txt").endswith("no #4.txt")
@@ -104,7 +121,7 @@ def test_only_packs_can_be_downloaded(tmp_path: Path) -> None:
 
 
 def test_a_pack_of_a_scan_that_is_not_there_is_not_found(browser: Visit) -> None:
-    answer = browser("lead").client.post("/reports", data={"scan": "99"}, headers=OWN)
+    answer = browser("lead").post("/reports", data={"scan": "99"})
     assert answer.status_code == 404
     assert "there is no such scan" in answer.text
 
@@ -145,7 +162,7 @@ def test_a_file_of_the_second_list_has_a_page_that_only_shows(store: Store, brow
     sampled = UnreadPart("#rest", FailReason.SAMPLED, "not screened: 97 % of its text (97 of 100 characters)")
     scan(store, [marked, replace(referred("d/long.csv"), unread=(sampled,))], minutes=5)
     number = store.find("d/marked.txt")
-    client = browser("reader").client
+    client = browser("reader")
     assert f"/items/{number}" in client.get("/second-list").text
     page = client.get(f"/items/{number}")
     assert page.status_code == 200
@@ -162,7 +179,7 @@ def test_a_file_of_the_second_list_has_a_page_that_only_shows(store: Store, brow
 
 
 def test_a_scan_names_the_file_that_is_read(browser: Visit, store: Store) -> None:
-    client = browser("auditor").client
+    client = browser("auditor")
     assert "Being read now" not in client.get("/scans").text
     state = store.begin_scan([b"/share"], versions={}, options={}, now=NOW)
     store.record(state.id, "versions", [], reading="/share/a/<b>.txt")
@@ -180,9 +197,9 @@ def test_the_definition_of_the_site_is_beside_the_verdict(
         read_organization(config_of(given, source))
     (tmp_path / "definition.txt").write_text("PHI is\na <name> with a diagnosis.\n")
     organization = read_organization(config_of(given, source))
-    assert "What counts as PHI here" not in browser("reviewer").client.get(f"/items/{number}").text
+    assert "What counts as PHI here" not in browser("reviewer").get(f"/items/{number}").text
     app.state.desk = replace(app.state.desk, organization=organization)
-    page = browser("reviewer").client.get(f"/items/{number}").text
+    page = browser("reviewer").get(f"/items/{number}").text
     assert "What counts as PHI here" in page
     assert "PHI is<br>a &lt;name&gt; with a diagnosis." in page
 

@@ -13,7 +13,7 @@ from phiscan.review.store import Store
 from phiscan.web.request_context import Desk
 from phiscan.web.routes.reveal import INLINE_BYTES, INLINE_FINDINGS, is_quick
 from tests.review.results import NOW
-from tests.web.conftest import OWN, Visit
+from tests.web.conftest import Visit
 
 
 def test_a_cache_is_bounded_by_entries_and_by_size() -> None:
@@ -33,7 +33,7 @@ def test_signing_out_forgets_what_was_looked_at(app: FastAPI, browser: Visit, tm
     someone = browser("reviewer")
     source = SourceFile(os.fsencode(tmp_path), b"letter.txt", 0, 0, 0, 0, 0)
     desk.passages.put(("d", 7, 0), (source, MaskedProse("d", 16, ())), 1)
-    assert someone.client.post("/sign-out", headers=OWN).status_code == 303
+    assert someone.post("/sign-out").status_code == 303
     assert len(desk.passages) == 0
 
 

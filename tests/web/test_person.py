@@ -15,7 +15,7 @@ from phiscan.store.identity import create_key, load_key
 from phiscan.store.tables import audit_log, patient_event
 from phiscan.web.routes.person import PURPOSES
 from tests.review.results import finding, referred, scan
-from tests.web.conftest import OWN, Browser, Visit
+from tests.web.conftest import Browser, Visit
 
 CARD = "9876543217"
 
@@ -42,7 +42,7 @@ def desk(app: FastAPI, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def _ask(browser: Browser, **fields: str) -> str:
-    answer = browser.client.post("/person", data={"purpose": PURPOSES[0], **fields}, headers=OWN)
+    answer = browser.post("/person", data={"purpose": PURPOSES[0], **fields})
     assert answer.headers["cache-control"] == "no-store"
     assert answer.status_code == 200
     return answer.text
@@ -75,7 +75,7 @@ def test_every_search_is_in_the_log_and_no_value_is(desk: Visit, store: Store) -
 def test_a_question_without_a_purpose_of_the_list_is_refused(desk: Visit, store: Store) -> None:
     browser = desk("reviewer")
     for data in ({"purpose": "curiosity", "number": CARD}, {"purpose": PURPOSES[0], "name": "Ann Roy"}):
-        answer = browser.client.post("/person", data=data, headers=OWN)
+        answer = browser.post("/person", data=data)
         assert answer.status_code == 400
         assert CARD not in answer.text
         assert "Roy" not in answer.text
@@ -84,15 +84,13 @@ def test_a_question_without_a_purpose_of_the_list_is_refused(desk: Visit, store:
 
 
 def test_the_form_needs_no_script_and_holds_no_name(desk: Visit) -> None:
-    answer = desk("reviewer").client.get("/person")
+    answer = desk("reviewer").get("/person")
     assert answer.status_code == 200
     assert '<form method="post" action="/person"' in answer.text
     assert all(purpose in answer.text for purpose in PURPOSES)
 
 
 def test_without_the_key_nobody_can_be_searched_for(browser: Visit) -> None:
-    answer = browser("reviewer").client.post(
-        "/person", data={"purpose": PURPOSES[0], "number": CARD}, headers=OWN
-    )
+    answer = browser("reviewer").post("/person", data={"purpose": PURPOSES[0], "number": CARD})
     assert answer.status_code == 400
     assert "keys of the hashes are not on this server" in answer.text

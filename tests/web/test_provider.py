@@ -20,7 +20,7 @@ from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
 from phiscan.web.provider import load_provider
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, Browser
+from tests.web.conftest import Browser
 
 ISSUER = "https://idp.example"
 LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
@@ -118,23 +118,23 @@ def visitor(app: FastAPI, config: Config, provider: FakeProvider) -> Browser:
 
 def _go(visitor: Browser, provider: FakeProvider, **changed: str) -> httpx2.Response:
     """Walk the whole way, as a browser does; changed: other parameters on the way back."""
-    sent = visitor.client.get("/sign-in/provider")
+    sent = visitor.get("/sign-in/provider")
     assert sent.status_code == 303
     code = provider.approve(sent.headers["location"])
     back = {"state": provider.asked["state"], "code": code, **changed}
-    return visitor.client.get("/sign-in/provider/callback", params=back, headers=LINK)  # type: ignore[no-any-return]
+    return visitor.get("/sign-in/provider/callback", params=back, headers=LINK)  # type: ignore[no-any-return]
 
 
 def test_somebody_new_gets_an_account_with_the_role_of_the_claim(
     visitor: Browser, provider: FakeProvider, store: Store
 ) -> None:
-    assert "/sign-in/provider" in visitor.client.get("/sign-in").text
+    assert "/sign-in/provider" in visitor.get("/sign-in").text
     answer = _go(visitor, provider)
     assert answer.status_code == 200
     assert 'http-equiv="refresh"' in answer.text
     cookies = answer.headers.get_list("set-cookie")
     assert any(cookie.startswith("phiscan=") and "SameSite=strict" in cookie for cookie in cookies)
-    assert visitor.client.get("/api/v1/me").json()["role"] == "reviewer"
+    assert visitor.get("/api/v1/me").json()["role"] == "reviewer"
     made = store.users.named("dr ada")
     assert (made.subject, made.has_password) == (f"{ISSUER} s-1", False)
     assert store.users.sessions(made.id, now=store.users.log(limit=1).entries[0].at)[0].method == "provider"
@@ -150,10 +150,10 @@ def test_a_role_that_changed_there_changes_here(
     assert _go(visitor, provider).status_code == 200
     assert store.users.named("dr ada").role is Role.LEAD  # the first in the file
     provider.claims = {}
-    other = Browser(visitor.client.app)  # type: ignore[arg-type]
+    other = Browser(visitor.app)  # type: ignore[arg-type]
     assert _go(other, provider).status_code == 200
-    assert visitor.client.get("/api/v1/me").status_code == 401  # a session of the former role has ended
-    assert other.client.get("/api/v1/me").json()["role"] == "reviewer"
+    assert visitor.get("/api/v1/me").status_code == 401  # a session of the former role has ended
+    assert other.get("/api/v1/me").json()["role"] == "reviewer"
 
 
 def test_a_role_that_is_taken_away_there_is_taken_away_here(
@@ -163,9 +163,9 @@ def test_a_role_that_is_taken_away_there_is_taken_away_here(
     ada = store.users.named("dr ada")
     token = store.users.make_token(ada.id, label="export", days=9, by="dr ada", now=clock())
     provider.claims = {"groups": ["everybody"]}
-    other = Browser(visitor.client.app)  # type: ignore[arg-type]
+    other = Browser(visitor.app)  # type: ignore[arg-type]
     assert _go(other, provider).status_code == 403
-    assert visitor.client.get("/api/v1/me").status_code == 401  # the session of the other browser has ended
+    assert visitor.get("/api/v1/me").status_code == 401  # the session of the other browser has ended
     assert store.users.bearer(token, now=clock()) is None
     assert [entry.action for entry in store.users.log(limit=2).entries] == ["sign_in_failed", "user_disable"]
     assert store.users.log(limit=2).entries[1].actor == "identity provider"
@@ -187,7 +187,7 @@ def test_an_account_made_here_keeps_its_role_when_no_claim_says_another(
     )
     provider.claims = {"sub": "s-2", "groups": None, "preferred_username": None}
     assert _go(visitor, provider).status_code == 200
-    assert visitor.client.get("/api/v1/me").json() == {
+    assert visitor.get("/api/v1/me").json() == {
         "name": "Bea",
         "role": "auditor",
         "permissions": ["read_incident", "read_log", "read_report", "see_scans", "sign_log"],
@@ -222,7 +222,7 @@ def test_nobody_gets_in_by_claims_that_do_not_fit(
     for claims in UNFIT:
         provider.claims = claims
         assert _go(visitor, provider).status_code == 403, claims
-        assert visitor.client.get("/account").status_code == 303
+        assert visitor.get("/account").status_code == 303
     assert len(store.users.everybody()) == before
 
 
@@ -261,32 +261,32 @@ def test_an_answer_is_taken_once_and_only_from_the_browser_that_began(
     assert _go(visitor, provider, state="another").status_code == 403
     assert _go(visitor, provider, code="").status_code == 403
     assert _go(visitor, provider, code="another").status_code == 403
-    sent = visitor.client.get("/sign-in/provider")
+    sent = visitor.get("/sign-in/provider")
     back = {"state": "", "code": provider.approve(sent.headers["location"])}
     back["state"] = provider.asked["state"]
-    other = Browser(visitor.client.app)  # type: ignore[arg-type]
-    assert other.client.get("/sign-in/provider/callback", params=back, headers=LINK).status_code == 403
-    assert visitor.client.get("/sign-in/provider/callback", params=back, headers=LINK).status_code == 200
-    assert visitor.client.get("/sign-in/provider/callback", params=back, headers=LINK).status_code == 403
-    late = visitor.client.get("/sign-in/provider")
+    other = Browser(visitor.app)  # type: ignore[arg-type]
+    assert other.get("/sign-in/provider/callback", params=back, headers=LINK).status_code == 403
+    assert visitor.get("/sign-in/provider/callback", params=back, headers=LINK).status_code == 200
+    assert visitor.get("/sign-in/provider/callback", params=back, headers=LINK).status_code == 403
+    late = visitor.get("/sign-in/provider")
     back = {"code": provider.approve(late.headers["location"]), "state": provider.asked["state"]}
     clock.turn(minutes=11)
-    assert visitor.client.get("/sign-in/provider/callback", params=back, headers=LINK).status_code == 403
+    assert visitor.get("/sign-in/provider/callback", params=back, headers=LINK).status_code == 403
 
 
 def test_a_provider_of_another_name_or_none_is_said(visitor: Browser, provider: FakeProvider) -> None:
     provider.issuer = "https://evil.example"
-    assert visitor.client.get("/sign-in/provider").status_code == 503
-    visitor.client.app.state.desk.provider.transport = httpx2.MockTransport(  # type: ignore[attr-defined]
+    assert visitor.get("/sign-in/provider").status_code == 503
+    visitor.app.state.desk.provider.transport = httpx2.MockTransport(  # type: ignore[attr-defined]
         lambda _request: httpx2.Response(500, text="Canary")
     )
-    answer = visitor.client.get("/sign-in/provider")
+    answer = visitor.get("/sign-in/provider")
     assert answer.status_code == 503
     assert "Canary" not in answer.text
 
 
 def test_without_a_provider_there_is_no_way_in(app: Any) -> None:
-    visitor = Browser(app).client
+    visitor = Browser(app)
     assert visitor.get("/sign-in/provider").status_code == 404
     assert visitor.get("/sign-in/provider/callback?state=a&code=b").status_code == 404
     assert "/sign-in/provider" not in visitor.get("/sign-in").text
@@ -296,7 +296,7 @@ def test_a_person_of_the_provider_has_no_password_to_guess(visitor: Browser, pro
     assert _go(visitor, provider).status_code == 200
     for password in ("", "x", "\x00"):
         sent = {"name": "Dr Ada", "password": password}
-        assert visitor.client.post("/sign-in", data=sent, headers=OWN).status_code in {401, 422}
+        assert visitor.post("/sign-in", data=sent).status_code in {401, 422}
 
 
 @pytest.mark.parametrize(

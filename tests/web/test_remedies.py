@@ -27,7 +27,7 @@ from tests.cli.program import invoke
 from tests.review.results import NOW, later, readable, referred, scan, url_of
 from tests.servers.receivers import MailServer, mail_table, serving
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, PASSWORD, Visit
+from tests.web.conftest import PASSWORD, Visit
 
 NAMES = ("Ward/open.txt", "Ward/gone.txt", "Lab/x/closed.txt", "Lab/other.txt", "top.txt")
 
@@ -84,28 +84,28 @@ def test_entries_that_make_no_sense_are_refused(store: Store, confirmed: dict[st
 def test_many_files_get_an_assignee_a_note_and_an_exception_at_once(
     browser: Visit, store: Store, confirmed: dict[str, int]
 ) -> None:
-    client = browser("reviewer").client
+    client = browser("reviewer")
     files = [confirmed["Ward/open.txt"], confirmed["top.txt"]]
     given = {"file": [*files, 99_999], "assignee": "lead", "note": "Ask\r\nIT", "list": "order=owner"}
     for what in ("assignee", "note"):
-        answer = client.post("/tasks", data={**given, "what": what}, headers=OWN)
+        answer = client.post("/tasks", data={**given, "what": what})
         assert answer.headers["location"] == "/tasks?order=owner&said=recorded"
     form = {"what": "exception", "file": files, "until": "2026-12-24", "reason": "Audit"}
-    assert client.post("/tasks", data=form, headers=OWN).status_code == 303
-    assert client.post("/tasks", data={"what": "note"}, headers=OWN).headers["location"].endswith("none")
-    assert client.post("/tasks", data={**form, "until": "x"}, headers=OWN).status_code == 422
+    assert client.post("/tasks", data=form).status_code == 303
+    assert client.post("/tasks", data={"what": "note"}).headers["location"].endswith("none")
+    assert client.post("/tasks", data={**form, "until": "x"}).status_code == 422
     page = client.get("/tasks").text
     assert page.count("Ask<br>IT") == page.count("for lead") == page.count("until 2026-12-24") == 2
     store.users.add(name="jroe", role=Role.OWNER, password=PASSWORD, by="admin", now=NOW)
-    own = browser("jroe").client.get("/mine").text
+    own = browser("jroe").get("/mine").text
     assert "open.txt" in own
     assert "Ask" not in own  # what officers write to each other
     for role, status in (("reader", 403), ("auditor", 403), ("owner", 403), ("lead", 303)):
-        assert browser(role).client.post("/tasks", data=form, headers=OWN).status_code == status
+        assert browser(role).post("/tasks", data=form).status_code == status
 
 
 def test_the_list_is_filtered_ordered_and_grouped(browser: Visit, confirmed: dict[str, int]) -> None:
-    client = browser("auditor").client
+    client = browser("auditor")
     for query, shown in (
         ("", NAMES),
         ("owner=ann", ("Lab/x/closed.txt", "Lab/other.txt")),
@@ -148,16 +148,14 @@ def on_disk(store: Store, tmp_path: Path) -> dict[str, int]:
 def test_a_script_of_the_chosen_files_is_sent_and_logged(
     browser: Visit, store: Store, on_disk: dict[str, int], tmp_path: Path
 ) -> None:
-    client = browser("reviewer").client
+    client = browser("reviewer")
     form = {"action": "restrict", "kind": "sh", "file": list(on_disk.values())}
-    answer = client.post("/tasks/script", data=form, headers=OWN)
+    answer = client.post("/tasks/script", data=form)
     assert answer.headers["content-disposition"] == 'attachment; filename="phiscan-restrict.sh"'
     assert answer.text.startswith("#!/bin/sh\n# phiscan: restrict 2 confirmed files")
     assert answer.text.count("\nact ") == 2
     (tmp_path / "share" / "a b.txt").write_text("other")
-    moved = client.post(
-        "/tasks/script", data={**form, "action": "move", "kind": "ps1", "to": "D:\\Q"}, headers=OWN
-    )
+    moved = client.post("/tasks/script", data={**form, "action": "move", "kind": "ps1", "to": "D:\\Q"})
     assert moved.text.count("\r\nAct ") == 1
     assert "left out: changed since it was confirmed" in moved.text
     for bad in (
@@ -166,11 +164,11 @@ def test_a_script_of_the_chosen_files_is_sent_and_logged(
         {"action": "move", "to": "away"},
         {"action": "move", "to": "C:\\q"},
     ):
-        assert client.post("/tasks/script", data={**form, **bad}, headers=OWN).status_code == 400
-    assert client.post("/tasks/script", data={**form, "action": "delete"}, headers=OWN).status_code == 422
+        assert client.post("/tasks/script", data={**form, **bad}).status_code == 400
+    assert client.post("/tasks/script", data={**form, "action": "delete"}).status_code == 422
     logged = store.users.log(action="export").entries
     assert [one.details["value"] for one in logged] == ["phiscan-move.ps1", "phiscan-restrict.sh"]
-    assert browser("auditor").client.post("/tasks/script", data=form, headers=OWN).status_code == 403
+    assert browser("auditor").post("/tasks/script", data=form).status_code == 403
 
 
 def test_the_list_and_the_script_say_which_label_a_file_has_and_which_is_expected(
@@ -181,7 +179,7 @@ def test_the_list_and_the_script_say_which_label_a_file_has_and_which_is_expecte
     same = referred(name, root=bytes(share), content=blake3(name.encode()).hexdigest())
     same = replace(same, source=replace(same.source, mode=0o100644), labels=(label,))
     scan(store, [same], root=bytes(share), minutes=10, unchanged=["$(x).txt"])
-    client = browser("reviewer").client
+    client = browser("reviewer")
     assert "label now: Secret &lt;1&gt;" in client.get("/tasks").text
     assert "Secret &lt;1&gt;" in client.get(f"/items/{on_disk[name]}").text
     desk = app.state.desk
@@ -191,7 +189,7 @@ def test_the_list_and_the_script_say_which_label_a_file_has_and_which_is_expecte
     assert page.count("expected: X") == 2
     assert "label now: none" in page
     form = {"action": "restrict", "kind": "sh", "file": list(on_disk.values())}
-    script = client.post("/tasks/script", data=form, headers=OWN).text
+    script = client.post("/tasks/script", data=form).text
     assert f"# {on_disk[name]}: label now 'Secret <1>'; label expected 'X'" in script
 
 
@@ -199,24 +197,24 @@ def test_a_folder_gets_an_owner_who_sees_its_files(
     browser: Visit, store: Store, confirmed: dict[str, int]
 ) -> None:
     (root,) = [number for number, path, _n in store.desk.choices().roots if path == "/wide"]
-    lead = browser("lead").client
+    lead = browser("lead")
     for folder, owner in (("Lab", "Dr. Chen"), ("Lab/x/", "mlee")):
         form = {"root": root, "folder": folder, "owner": owner}
-        assert lead.post("/owners", data=form, headers=OWN).status_code == 303
-    assert browser("reviewer").client.post("/owners", data=form, headers=OWN).status_code == 403
-    assert lead.post("/owners", data={"root": 999, "owner": "x"}, headers=OWN).status_code == 400
+        assert lead.post("/owners", data=form).status_code == 303
+    assert browser("reviewer").post("/owners", data=form).status_code == 403
+    assert lead.post("/owners", data={"root": 999, "owner": "x"}).status_code == 400
     owners = {one.path: one.owner for one in store.desk.tasks(now=later(6))}
     assert owners["Lab/other.txt"] == "Dr. Chen"
     assert owners["Lab/x/closed.txt"] == "mlee"
     assert owners["Ward/open.txt"] == "jroe"
     store.users.add(name="dr. chen", role=Role.OWNER, password=PASSWORD, by="admin", now=NOW)
-    client = browser("dr. chen").client
+    client = browser("dr. chen")
     given = {"answer": "not_mine", "file": [confirmed["Lab/other.txt"]]}
-    assert client.post("/mine", data=given, headers=OWN).headers["location"] == "/mine?said=answered"
+    assert client.post("/mine", data=given).headers["location"] == "/mine?said=answered"
     page = lead.get("/owners").text
     assert "not mine (1)" in page
     assert page.count("without an answer") == 2  # jroe and mlee
-    lead.post("/owners", data={"root": root, "folder": "Lab", "owner": ""}, headers=OWN)
+    lead.post("/owners", data={"root": root, "folder": "Lab", "owner": ""})
     assert {one.owner for one in store.desk.tasks(now=later(6)) if one.path == "Lab/other.txt"} == {"ann"}
 
 
@@ -233,16 +231,14 @@ def test_an_owner_gets_a_number_and_a_link_and_is_reminded(
     scan(store, [readable(name) for name in NAMES[:3]], root=b"/wide", minutes=2)
     for name in NAMES[:3]:
         store.desk.decide(store.find(name), Verdict.PHI, reviewer="reviewer", now=later(5))
-    client = browser("reviewer").client
+    client = browser("reviewer")
     to = {"owner": "jroe", "to": "joe@ward.hospital.example"}
-    assert "no mail server" in client.post("/owners/mail", data=to, headers=OWN).text
+    assert "no mail server" in client.post("/owners/mail", data=to).text
     app.state.desk = replace(app.state.desk, config=config_of({"notify": mail_server}))
-    assert client.post("/owners/mail", data=to, headers=OWN).headers["location"] == "/owners?said=mailed"
+    assert client.post("/owners/mail", data=to).headers["location"] == "/owners?said=mailed"
     for address in ("ann@elsewhere.example", "ann@x@hospital.example", "a@b.hospital.example\r\nBcc: e@x"):
-        assert client.post("/owners/mail", data={**to, "to": address}, headers=OWN).status_code == 400, (
-            address
-        )
-    assert client.post("/owners/mail", data={**to, "owner": "nobody"}, headers=OWN).status_code == 400
+        assert client.post("/owners/mail", data={**to, "to": address}).status_code == 400, address
+    assert client.post("/owners/mail", data={**to, "owner": "nobody"}).status_code == 400
     soon = {"now": later(7) + timedelta(days=2), "every": timedelta(days=1)}
     desk = {"desk": {"public_url": "https://desk.example"}}
     with socket.socket() as free:  # nobody listens there
@@ -300,18 +296,18 @@ def test_the_trend_counts_each_scan(browser: Visit, store: Store, confirmed: dic
     assert burn.high is not None
     assert burn.low < burn.left < burn.high
     assert burn_down(tasks[:0], later(20)).left is None
-    page = browser("lead").client.get("/trend").text
+    page = browser("lead").get("/trend").text
     assert "shown to leads alone" in page
-    assert "shown to leads alone" not in browser("auditor").client.get("/trend").text
-    assert browser("owner").client.get("/trend").status_code == 403
-    lines = browser("auditor").client.get("/trend/csv").text.splitlines()
+    assert "shown to leads alone" not in browser("auditor").get("/trend").text
+    assert browser("owner").get("/trend").status_code == 403
+    lines = browser("auditor").get("/trend/csv").text.splitlines()
     assert lines[0] == "scan,began,phi,new,remedied,open,unread"
     assert len(lines) == 4
 
 
 def test_the_page_of_the_board_is_one_of_plain_words(browser: Visit, confirmed: dict[str, int]) -> None:
     assert confirmed
-    client = browser("lead").client
+    client = browser("lead")
     for language, words in (("en", "are still to be seen to"), ("fr", "reste")):
         content = client.get("/trend/pdf", headers={"accept-language": language}).content
         (page,) = pypdfium2.PdfDocument(io.BytesIO(content))

@@ -40,7 +40,7 @@ def got(reports: LiveReports, requested: ReportRequest) -> tuple[str, str]:
 
 
 def test_the_page_shows_the_numbers_of_the_pack(served: Desk, store: Store, browser: Visit) -> None:
-    answer = browser("lead").client.get("/reports/scan/1")
+    answer = browser("lead").get("/reports/scan/1")
     assert answer.status_code == 200
     exported = pack(gather(store.database, 1, now=served.now()))["report.html"]
     body = exported[exported.index('<main id="main">') : exported.rindex("</main>")]
@@ -53,9 +53,7 @@ def test_the_page_shows_the_numbers_of_the_pack(served: Desk, store: Store, brow
         assert f'id="{place}"' in shown
 
 
-def test_a_report_is_made_anew_after_a_minute_or_on_demand(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_report_is_made_anew_after_a_minute_or_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[ReportRequest] = []
 
     def process(_make: object, requested: ReportRequest) -> tuple[str, str]:
@@ -84,8 +82,8 @@ def test_a_report_that_cannot_be_made_says_why(tmp_path: Path) -> None:
 
 
 def test_a_desk_has_the_styles_of_the_report(browser: Visit) -> None:
-    client = browser("").client
-    page = browser("lead").client.get("/reports/scan/99")
+    client = browser("")
+    page = browser("lead").get("/reports/scan/99")
     assert (page.status_code, "report.css" in page.text) == (404, False)
     desk: Desk = client.app.state.desk  # type: ignore[attr-defined]
     css = client.get(desk.pages.static.url("report.css")).text
@@ -120,9 +118,7 @@ def test_neither_many_reports_nor_many_readers_hold_up_the_desk(monkeypatch: pyt
     assert sorted(set(made)) == [1, 2]
 
 
-def test_a_report_whose_process_did_not_start_can_be_asked_for_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_report_whose_process_did_not_start_can_be_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_make: object, _wanted: ReportRequest) -> tuple[str, str]:
         message = "can't start new thread"
         raise RuntimeError(message)

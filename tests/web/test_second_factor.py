@@ -22,7 +22,7 @@ from phiscan.store.tables.users import user_account
 from phiscan.web.address import desk_table
 from tests.review.results import url_of
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, PASSWORD, Browser, Visit
+from tests.web.conftest import PASSWORD, Browser, Visit
 
 PAGE = "/account/second-factor"
 
@@ -56,15 +56,20 @@ class Phone:
         return next(code for code in ("000000", "111111", "222222", "333333") if code not in good)
 
 
-def enrol(visitor: Browser, clock: Clock, password: str = PASSWORD) -> Phone:
-    page = visitor.client.post(f"{PAGE}/begin", data={"password": password}, headers=OWN).text
+def begin(visitor: Browser, clock: Clock) -> tuple[Phone, str]:
+    """Return an authenticator with the secret that is shown, and its sealed form."""
+    page = visitor.post(f"{PAGE}/begin", data={"password": PASSWORD}).text
     (typed,) = re.findall(r"Or type it: <code>([A-Z2-7 ]+)</code>", page)
     (sealed,) = re.findall(r'name="sealed" value="([^"]+)"', page)
     assert "<svg" in page
     assert "style=" not in page.partition("<svg")[2].partition("</svg>")[0]
-    phone = Phone(b32decode(typed.replace(" ", "")), clock)
+    return Phone(b32decode(typed.replace(" ", "")), clock), sealed
+
+
+def enrol(visitor: Browser, clock: Clock) -> Phone:
+    phone, sealed = begin(visitor, clock)
     sent = {"sealed": sealed, "code": phone.code()}
-    page = visitor.client.post(f"{PAGE}/confirm", data=sent, headers=OWN).text
+    page = visitor.post(f"{PAGE}/confirm", data=sent).text
     phone.recovery = re.findall(r"<code>((?:[a-z2-7]{4}-){3}[a-z2-7]{4})</code>", page)
     assert len(set(phone.recovery)) == 10
     return phone
@@ -72,17 +77,15 @@ def enrol(visitor: Browser, clock: Clock, password: str = PASSWORD) -> Phone:
 
 def give_password(app: FastAPI, name: str, address: str = "192.0.2.1", password: str = PASSWORD) -> Browser:
     visitor = Browser(app, address)
-    answer = visitor.client.post(
-        "/sign-in", data={"name": name, "password": password, "next": "/account"}, headers=OWN
-    )
+    answer = visitor.post("/sign-in", data={"name": name, "password": password, "next": "/account"})
     assert answer.status_code == 303
     assert answer.headers["location"] == "/sign-in/code?next=%2Faccount"
-    assert "phiscan" not in visitor.client.cookies
+    assert "phiscan" not in visitor.cookies
     return visitor
 
 
 def give_code(visitor: Browser, code: str) -> Response:
-    return visitor.client.post("/sign-in/code", data={"code": code, "next": "/account"}, headers=OWN)
+    return visitor.post("/sign-in/code", data={"code": code, "next": "/account"})
 
 
 def test_a_password_alone_signs_nobody_in_once_there_is_a_second_factor(
@@ -90,11 +93,11 @@ def test_a_password_alone_signs_nobody_in_once_there_is_a_second_factor(
 ) -> None:
     phone = enrol(browser("lead"), clock)
     visitor = give_password(app, "lead")
-    assert visitor.client.get("/account").status_code == 303
-    assert 'name="code"' in visitor.client.get("/sign-in/code").text
+    assert visitor.get("/account").status_code == 303
+    assert 'name="code"' in visitor.get("/sign-in/code").text
     answer = give_code(visitor, phone.next_code())
     assert (answer.status_code, answer.headers["location"]) == (303, "/account")
-    assert visitor.client.get("/account").status_code == 200
+    assert visitor.get("/account").status_code == 200
     (entry, *_) = store.users.log(action="sign_in").entries
     assert entry.details["value"] == "password and code"
     assert store.verify_audit().ok
@@ -144,7 +147,7 @@ def test_wrong_codes_count_as_wrong_passwords_do_and_lock_the_account(
             assert give_code(visitor, phone.wrong_code()).status_code == 401
     assert store.users.named("lead").locked is not None
     clock.turn(minutes=16)
-    answer = visitor.client.post("/sign-in", data={"name": "lead", "password": PASSWORD}, headers=OWN)
+    answer = visitor.post("/sign-in", data={"name": "lead", "password": PASSWORD})
     assert answer.status_code == 401
 
 
@@ -154,32 +157,32 @@ def test_a_right_password_in_a_stolen_session_forgives_no_wrong_code(browser: Vi
     clock.turn(seconds=60)
     wrong = {"password": PASSWORD, "code": phone.wrong_code()}
     for _ in range(5):
-        assert visitor.client.post(f"{PAGE}/remove", data=wrong, headers=OWN).status_code == 400
+        assert visitor.post(f"{PAGE}/remove", data=wrong).status_code == 400
         # Whoever has the session and the password may try to make the store forget the wrong codes.
         token = {"label": "x", "days": "3", "scope": "read", "password": PASSWORD}
-        visitor.client.post("/account/tokens", data=token, headers=OWN)
+        visitor.post("/account/tokens", data=token)
     right = {"password": PASSWORD, "code": phone.code()}
-    assert visitor.client.post(f"{PAGE}/remove", data=right, headers=OWN).status_code == 400
+    assert visitor.post(f"{PAGE}/remove", data=right).status_code == 400
 
 
 def test_enrolment_and_removal_need_the_password_again(
     browser: Visit, app: FastAPI, store: Store, clock: Clock
 ) -> None:
     visitor = browser("lead")
-    answer = visitor.client.post(f"{PAGE}/begin", data={"password": "wrong password"}, headers=OWN)
+    answer = visitor.post(f"{PAGE}/begin", data={"password": "wrong password"})
     assert answer.status_code == 400
     assert "sealed" not in answer.text
     phone = enrol(visitor, clock)
     code = phone.next_code()
     for sent in ({"password": "wrong", "code": code}, {"password": PASSWORD, "code": phone.wrong_code()}):
-        assert visitor.client.post(f"{PAGE}/remove", data=sent, headers=OWN).status_code == 400
+        assert visitor.post(f"{PAGE}/remove", data=sent).status_code == 400
     assert store.users.named("lead").has_second_factor
     sent = {"password": PASSWORD, "code": phone.next_code()}
-    assert visitor.client.post(f"{PAGE}/codes", data=sent, headers=OWN).status_code == 200
+    assert visitor.post(f"{PAGE}/codes", data=sent).status_code == 200
     old = {"password": PASSWORD, "code": phone.recovery[0]}
-    assert visitor.client.post(f"{PAGE}/remove", data=old, headers=OWN).status_code == 400
+    assert visitor.post(f"{PAGE}/remove", data=old).status_code == 400
     sent = {"password": PASSWORD, "code": phone.next_code()}
-    assert visitor.client.post(f"{PAGE}/remove", data=sent, headers=OWN).status_code == 303
+    assert visitor.post(f"{PAGE}/remove", data=sent).status_code == 303
     assert not store.users.named("lead").has_second_factor
     Browser(app).sign_in("lead")
     assert store.verify_audit().ok
@@ -189,20 +192,17 @@ def test_a_secret_is_of_the_session_and_the_ten_minutes_in_which_it_was_shown(
     browser: Visit, store: Store, clock: Clock
 ) -> None:
     here, there = browser("lead"), browser("lead")
-    page = here.client.post(f"{PAGE}/begin", data={"password": PASSWORD}, headers=OWN).text
-    (typed,) = re.findall(r"Or type it: <code>([A-Z2-7 ]+)</code>", page)
-    (sealed,) = re.findall(r'name="sealed" value="([^"]+)"', page)
-    phone = Phone(b32decode(typed.replace(" ", "")), clock)
+    phone, sealed = begin(here, clock)
     for visitor, sent in (
         (there, {"sealed": sealed, "code": phone.code()}),
         (here, {"sealed": sealed, "code": phone.wrong_code()}),
         (here, {"sealed": "A" + sealed[1:] if sealed[0] != "A" else "B" + sealed[1:], "code": phone.code()}),
         (here, {"sealed": "no base 64 é", "code": phone.code()}),
     ):
-        assert visitor.client.post(f"{PAGE}/confirm", data=sent, headers=OWN).status_code == 400
+        assert visitor.post(f"{PAGE}/confirm", data=sent).status_code == 400
     clock.turn(minutes=11)
     sent = {"sealed": sealed, "code": phone.code()}
-    assert here.client.post(f"{PAGE}/confirm", data=sent, headers=OWN).status_code == 400
+    assert here.post(f"{PAGE}/confirm", data=sent).status_code == 400
     assert not store.users.named("lead").has_second_factor
 
 
@@ -213,8 +213,8 @@ def test_enrolment_ends_what_began_without_the_second_factor(
     lead = store.users.named("lead")
     token = store.users.make_token(lead.id, label="x", days=9, by="lead", now=clock())
     enrol(here, clock)
-    assert here.client.get("/account").status_code == 200
-    assert there.client.get("/account").status_code == 303
+    assert here.get("/account").status_code == 200
+    assert there.get("/account").status_code == 303
     assert store.users.bearer(token, now=clock()) is None
     assert store.verify_audit().ok
 
@@ -226,7 +226,7 @@ def test_a_challenge_is_of_one_browser_and_five_minutes_and_one_password(
     give_password(app, "lead")
     stranger = Browser(app)
     assert give_code(stranger, phone.next_code()).headers["location"] == "/sign-in"
-    assert stranger.client.get("/sign-in/code").status_code == 303
+    assert stranger.get("/sign-in/code").status_code == 303
     late = give_password(app, "lead")
     clock.turn(minutes=6)
     assert give_code(late, phone.code()).headers["location"] == "/sign-in"
@@ -241,14 +241,14 @@ def test_a_lead_or_an_administrator_resets_what_was_lost_and_nobody_else(
     reviewer = browser("reviewer")
     enrol(reviewer, clock)
     path = f"/users/{store.users.named('reviewer').id}/second-factor/reset"
-    assert reviewer.client.post(path, headers=OWN).status_code == 403
+    assert reviewer.post(path).status_code == 403
     lead = browser("lead")
-    assert "reviewer" in lead.client.get("/locked").text
-    assert lead.client.post(path, headers=OWN).status_code == 303
-    assert reviewer.client.get("/account").status_code == 303  # its session ended
+    assert "reviewer" in lead.get("/locked").text
+    assert lead.post(path).status_code == 303
+    assert reviewer.get("/account").status_code == 303  # its session ended
     Browser(app).sign_in("reviewer")
     own = f"/users/{store.users.named('lead').id}/second-factor/reset"
-    assert lead.client.post(own, headers=OWN).status_code == 400
+    assert lead.post(own).status_code == 400
     (entry, *_) = store.users.log(action="second_factor").entries
     assert (entry.actor, entry.details["value"]) == ("lead", "reset")
     assert store.verify_audit().ok
@@ -263,17 +263,17 @@ def test_a_role_that_needs_a_second_factor_does_nothing_before_it_has_one(
     app.state.desk = replace(app.state.desk, settings=needed)
     visitor = browser("lead")
     for path in ("/queue", "/account", "/reports", "/locked"):
-        answer = visitor.client.get(path)
+        answer = visitor.get(path)
         assert (answer.status_code, answer.headers["location"]) == (303, PAGE)
     sent = {"label": "x", "days": "3", "scope": "read", "password": PASSWORD}
-    assert visitor.client.post("/account/tokens", data=sent, headers=OWN).headers["location"] == PAGE
+    assert visitor.post("/account/tokens", data=sent).headers["location"] == PAGE
     bearer = {"authorization": f"Bearer {token}"}
-    assert Browser(app).client.get("/api/v1/queue", headers=bearer).status_code == 403
-    assert "Your role needs a second factor" in visitor.client.get(PAGE).text
+    assert Browser(app).get("/api/v1/queue", headers=bearer).status_code == 403
+    assert "Your role needs a second factor" in visitor.get(PAGE).text
     enrol(visitor, clock)
-    assert visitor.client.get("/queue").status_code == 200
-    assert browser("reader").client.get("/queue").status_code == 200
-    assert visitor.client.post("/sign-out", headers=OWN).headers["location"] == "/sign-in"
+    assert visitor.get("/queue").status_code == 200
+    assert browser("reader").get("/queue").status_code == 200
+    assert visitor.post("/sign-out").headers["location"] == "/sign-in"
 
 
 def test_a_new_password_asks_for_the_code_of_the_new_session(browser: Visit, clock: Clock) -> None:
@@ -281,11 +281,11 @@ def test_a_new_password_asks_for_the_code_of_the_new_session(browser: Visit, clo
     phone = enrol(visitor, clock)
     new = "another horse battery"
     sent = {"password": PASSWORD, "chosen": new, "again": new}
-    answer = visitor.client.post("/account/password", data=sent, headers=OWN)
+    answer = visitor.post("/account/password", data=sent)
     assert answer.headers["location"] == "/sign-in/code?next=%2Faccount"
-    assert visitor.client.get("/account").status_code == 303
+    assert visitor.get("/account").status_code == 303
     assert give_code(visitor, phone.next_code()).status_code == 303
-    assert visitor.client.get("/account").status_code == 200
+    assert visitor.get("/account").status_code == 200
 
 
 def test_neither_the_database_nor_the_log_holds_a_secret_or_a_code(

@@ -13,12 +13,12 @@ from phiscan.review.worklist.model import FileRecord
 from phiscan.web.routes.quality import differing_words
 from tests.review.results import NOW
 from tests.web.clock import Clock
-from tests.web.conftest import OWN, PASSWORD, Visit
+from tests.web.conftest import PASSWORD, Visit
 
 
 def test_a_blind_item_has_no_risk(browser: Visit, store: Store) -> None:
     store.desk.draw_sample(n_queued=2, n_unreferred=2, by="lead", now=NOW)
-    client = browser("lead").client
+    client = browser("lead")
     items = client.get("/api/v1/queue").json()["items"]
     assert {item["blind"] for item in items} >= {True}
     for item in items:
@@ -35,7 +35,7 @@ def test_adjudication_marks_what_differs(browser: Visit, store: Store, clock: Cl
     desk.set_policy(second_review=1.0, hide_limit=20, by="lead", now=clock())
     desk.decide(1, Verdict.PHI, reviewer="lead", now=clock(), note="a letter with a <name>")
     desk.decide(1, Verdict.NOT_PHI, reviewer="reviewer", now=clock(), note="a letter without names")
-    page = browser("third").client.get("/adjudication").text
+    page = browser("third").get("/adjudication").text
     marked = re.findall(r"<mark>(.*?)</mark>", page)
     assert marked == ["with a &lt;name&gt;", "without names"]
     assert page.count("Reason: none") == 2
@@ -43,7 +43,7 @@ def test_adjudication_marks_what_differs(browser: Visit, store: Store, clock: Cl
 
 def test_a_blind_item_is_decided_once_it_is_revealed_or_by_its_name(browser: Visit, store: Store) -> None:
     store.desk.draw_sample(n_queued=2, n_unreferred=2, by="lead", now=NOW)
-    client = browser("reviewer").client
+    client = browser("reviewer")
     first, second, third, _ = (item for item in store.desk.items(viewer="a", now=NOW).items if item.blind)
 
     def decide(item: FileRecord, **more: str) -> httpx.Response:
@@ -54,7 +54,7 @@ def test_a_blind_item_is_decided_once_it_is_revealed_or_by_its_name(browser: Vis
             "note": "kept",
             **more,
         }
-        return client.post(f"/items/{item.file_id}/decide", data=form, headers=OWN)
+        return client.post(f"/items/{item.file_id}/decide", data=form)
 
     refused = decide(first)
     assert refused.status_code == 409
@@ -62,9 +62,9 @@ def test_a_blind_item_is_decided_once_it_is_revealed_or_by_its_name(browser: Vis
     assert "kept</textarea>" in refused.text
     body = {"verdict": "not_phi", "seen": first.examination_id}
     address = f"/api/v1/items/{first.file_id}/verdict"
-    answer = client.post(address, json=body, headers=OWN)
+    answer = client.post(address, json=body)
     assert (answer.status_code, "not opened it" in answer.text) == (400, True)
-    assert client.post(address, json={**body, "by_name": True}, headers=OWN).is_success
+    assert client.post(address, json={**body, "by_name": True}).is_success
     assert decide(second, by_name="1").status_code == 303
     for opened_by, status in (("lead", 409), ("reviewer", 303)):
         store.desk.reveal(third.file_id, purpose="To decide whether it is PHI", by=opened_by, now=NOW)
@@ -84,7 +84,7 @@ def test_adjudication_shows_the_evidence_of_a_blind_file(browser: Visit, store: 
     for reviewer, verdict in (("lead", Verdict.PHI), ("reviewer", Verdict.NOT_PHI)):
         assert store.desk.item(1, viewer=reviewer, now=NOW).blind
         store.desk.decide_all([(1, verdict)], reviewer=reviewer, now=clock(), opened=True)
-    lead = browser("third").client
+    lead = browser("third")
     assert '<p class="why">Identifying and health' in lead.get("/adjudication").text
     assert "Blind review" not in lead.get("/items/1").text
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from phiscan.cli import group_of
 from phiscan.cli.output import (
     Answer,
     answers,
@@ -164,21 +165,6 @@ def print_events(rows: Iterable[FileRecord], form: str) -> None:
         click.echo(EVENTS[form](row, now))
 
 
-def read_filter(given: Mapping[str, str | None]) -> WorkFilter | None:
-    """Return the filter of the options; None = no filter."""
-    entity_type = given["entity_type"]
-    wanted = WorkFilter(
-        folder=given["folder"] or "",
-        media_type=given["media_type"] or "",
-        entity_type=EntityType(entity_type) if entity_type else None,
-        owner=given["owner"] or "",
-        assignee=given["assignee"],
-        text=given["text"] or "",
-        label=given["label"] or "",
-    )
-    return None if wanted == WorkFilter() else wanted
-
-
 MAX_SCAN = 2**63 - 1  # range of the database's column
 VERDICT_NAMES = [verdict.value for verdict in Verdict]
 _WANTED: dict[str, Collection[Verdict | None] | None] = {
@@ -200,9 +186,7 @@ def open_store(config_path: str | None) -> Store:
     return Store.open(config.database_url, audit_key=config.audit_key_file, hash_key=config.key_file)
 
 
-@click.group()
-def queue() -> None:
-    """Review what was referred: list it, see why, decide, assign, export."""
+queue = group_of("queue")
 
 
 @queue.command("list", epilog="Example: phiscan queue list --verdict undecided --limit 50")
@@ -234,7 +218,7 @@ def queue() -> None:
 @click.option(
     "--type",
     "entity_type",
-    type=click.Choice([kind.value for kind in EntityType]),
+    type=click.Choice(EntityType),
     help="Only files in which this type of identifier was found.",
 )
 @click.option("--owner", default="", help="Only files of this owner, by name or number.")
@@ -243,7 +227,6 @@ def queue() -> None:
 @click.option("--label", default="", help="Only files with the sensitivity label of this name or id.")
 @_scan_option
 @answers
-@click.pass_obj
 def list_items(
     obj: str | None,
     /,
@@ -261,7 +244,8 @@ def list_items(
     health score. No value is shown, only types, counts and scores.
     """
     with open_store(obj) as store:
-        wanted = read_filter(filters)
+        narrowed = WorkFilter(**{name: value for name, value in filters.items() if value is not None})
+        wanted = None if narrowed == WorkFilter() else narrowed
         verdicts = _WANTED[verdict]
         items = store.queue(
             scan_id,
@@ -310,7 +294,6 @@ def read_again(record: FileRecord, store: Store, config: Config) -> FileRecord:
 @unblind_option
 @click.option("--again", is_flag=True, help="Read a file that was not referred again, and search all of it.")
 @answers
-@click.pass_obj
 def show(obj: str | None, file: str, limit: int, unblind: str | None, again: bool) -> Answer:
     """Explain why FILE (a path or its number in the list) was referred, or why not.
 
@@ -352,7 +335,6 @@ def show(obj: str | None, file: str, limit: int, unblind: str | None, again: boo
 @click.option("--note", default="", help="Free text. Write no patient's data here.")
 @_scan_option
 @answers
-@click.pass_obj
 def decide(
     obj: str | None,
     /,
@@ -412,7 +394,6 @@ def _warn_of_unlisted(store: Store, numbers: list[int]) -> None:
 @click.option("--to", "assignee", required=True, help='Who shall decide; "" = nobody any more.')
 @click.option("--by", required=True, help="User who assigns; recorded in the audit log.")
 @answers
-@click.pass_obj
 def assign(obj: str | None, files: tuple[str, ...], assignee: str, by: str) -> Answer:
     """Assign FILES (paths or numbers) to a reviewer."""
     with open_store(obj) as store:
@@ -474,7 +455,6 @@ def export(
 @click.argument("files", nargs=-1, required=True)
 @click.option("--reviewer", required=True, help="Whose verdict is undone, and who undoes it.")
 @answers
-@click.pass_obj
 def undo(obj: str | None, files: tuple[str, ...], reviewer: str) -> Answer:
     """Undo your last verdict on FILES (paths or numbers); the verdict before it applies again.
 
@@ -518,7 +498,6 @@ def gold(obj: str | None, of_system: bool, topics: bool) -> None:
 )
 @click.option("--by", required=True, help="User who draws the sample; recorded in the audit log.")
 @answers
-@click.pass_obj
 def draw(obj: str | None, queued: int, unreferred: int, by: str) -> Answer:
     """Draw files at random to be judged blind, mixed into the list of the desk.
 
@@ -549,7 +528,6 @@ def draw(obj: str | None, queued: int, unreferred: int, by: str) -> Answer:
     help="Share of the undecided rest that may be PHI then.",
 )
 @answers
-@click.pass_obj
 def left(obj: str | None, target_recall: float, target_rate: float) -> Answer:
     """Estimate the PHI left in the list and missed in the rest, and whether it is safe to stop.
 
@@ -581,7 +559,6 @@ def safe_to_stop(config_path: str | None, **targets: float) -> Answer:
 @click.option("--hide-limit", type=click.IntRange(min=0), help="Suppressions that hide more need a lead.")
 @click.option("--by", default="", help="User who records this; recorded in the audit log.")
 @answers
-@click.pass_obj
 def policy(obj: str | None, second_review: float | None, hide_limit: int | None, by: str) -> Answer:
     """Show the review policy, or change it."""
     with open_store(obj) as store:

@@ -12,20 +12,20 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import click
 
-from phiscan.cli.output import config_of, log, print_json, print_message, warn_of_age
+from phiscan.cli.output import cluster_module, config_of, log, print_json, print_message, warn_of_age
 from phiscan.cli.scan.lock import lock_roots
 from phiscan.cli.scan.output import FORMATS
-from phiscan.config import MAX_WORKERS, Config
+from phiscan.config import MAX_WORKERS, Config, RateLimitTable
 from phiscan.crawl import IgnoreRules, check_roots, content_of, crawl, is_url, load_ignore
 from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
 from phiscan.monitoring.notices import Notices, counts_of, read_notices
 from phiscan.patients.settings import load_settings
-from phiscan.pipeline.ocr_pass import MODES, OcrMode
+from phiscan.pipeline.ocr_pass import MODES
 from phiscan.pipeline.rate_limit import RateLimit
 from phiscan.pipeline.result_recorder import Progress
 from phiscan.pipeline.scan import count_share
@@ -68,9 +68,7 @@ LOADING = "loading models"
 
 
 @contextmanager
-def show_progress(
-    count: Callable[[], Iterator[tuple[int, int]]],
-) -> Iterator[Callable[[Progress], None]]:
+def show_progress(count: Callable[[], Iterator[tuple[int, int]]]) -> Iterator[Callable[[Progress], None]]:
     """Yield a function that shows a scan's progress on standard error; never on standard output."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     with _live(count) if is_terminal else _plain() as on_progress:
@@ -203,6 +201,7 @@ def _duration(seconds: float) -> str:
 
 MB = 1e6
 MAX_NICE = 19
+_PACE = tuple(one.name for one in fields(RateLimitTable))
 # ioprio_set(2): the class is in the bits from 13 up, the level within the class below.
 _IO_CLASS_SHIFT = 13
 _IO_PRIORITIES = {"best-effort": (2, 7), "idle": (3, 0)}
@@ -231,22 +230,17 @@ class LoadSettings:
             _set_io_class(self.ionice)
 
 
-def load_settings_of(
-    config: Config,
-    max_files_per_s: float | None,
-    max_mb_per_s: float | None,
-    nice: int | None,
-    ionice: str | None,
-) -> LoadSettings:
-    """Return the settings of the command line, else of ``[pace]``.
+def load_settings_of(config: Config, **given: Any) -> LoadSettings:
+    """Return the settings of the command line, by the names of ``[pace]``, else those of ``[pace]``.
 
     Raises:
         ConfigError: a field of ``[pace]`` is invalid.
         InputError: an option is not a number.
     """
-    for option, value in (("--max-files-per-s", max_files_per_s), ("--max-mb-per-s", max_mb_per_s)):
-        if value is not None and not math.isfinite(value):
-            raise InputError(option, f"expected a number above 0, got {value}")
+    for name in ("max_files_per_s", "max_mb_per_s"):
+        if not math.isfinite(given.get(name) or 0.0):
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(option, f"expected a number above 0, got {given[name]}")
     table = config.pace
     no_limit = "a number of 0 (no limit) or more"
     for name, is_good, expected in (
@@ -257,13 +251,9 @@ def load_settings_of(
     ):
         if not is_good:
             raise ConfigError(config.source, f"pace.{name}: expected {expected}")
-    n_files = max_files_per_s or table.max_files_per_s
-    n_mb = max_mb_per_s or table.max_mb_per_s
-    return LoadSettings(
-        pace=RateLimit(n_files or math.inf, n_mb * MB or math.inf),
-        nice=table.nice if nice is None else nice,
-        ionice=ionice or table.ionice,
-    )
+    table = replace(table, **{name: value for name, value in given.items() if value is not None})
+    pace = RateLimit(table.max_files_per_s or math.inf, table.max_mb_per_s * MB or math.inf)
+    return LoadSettings(pace, table.nice, table.ionice)
 
 
 def _set_io_class(name: str) -> None:
@@ -283,9 +273,7 @@ EXIT_UNREAD = 3
 CLEANING_S = 10.0  # time for cleaning up after a stop; then the process ends
 
 
-@click.command(
-    epilog="Example: phiscan scan /srv/share --format csv > files.csv",
-)
+@click.command(epilog="Example: phiscan scan /srv/share --format csv > files.csv")
 @click.argument("roots", nargs=-1, required=True, type=click.Path())
 @click.option("--full", is_flag=True, help="Read every file again, also those that have not changed.")
 @click.option(
@@ -300,6 +288,7 @@ CLEANING_S = 10.0  # time for cleaning up after a stop; then the process ends
 )
 @click.option(
     "--ocr-budget",
+    "ocr_budget_s",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
     help="Seconds on the clock for OCR after the text; the next scan goes on with the rest.",
@@ -343,12 +332,7 @@ def scan(
     ctx: click.Context,
     /,
     roots: tuple[str, ...],
-    full: bool,
     everything: bool,
-    ocr: OcrMode,
-    ocr_budget: float | None,
-    retry_failed: bool,
-    only: tuple[str, ...],
     workers: int | None,
     dry_run: bool,
     output_format: str,
@@ -356,7 +340,7 @@ def scan(
     address: str | None,
     allow_root: bool,
     exit_zero: bool,
-    **pace: Any,
+    **given: Any,
 ) -> None:
     """Scan ROOTS, folders or URLs, and put files with probable PHI into the review queue.
 
@@ -367,7 +351,8 @@ def scan(
     3 some files or parts of files could not be read, or are in a language that is not covered, 4 stopped
     before its end. A long file that is referred by samples of its text counts as read.
     """
-    config = config_of(ctx.obj)
+    config, pace = config_of(ctx.obj), {name: given.pop(name) for name in _PACE}
+    options = ScanOptions(**given)
     config = config if workers is None else replace(config, workers=workers)
     config = replace(config, audit_share=1.0) if everything else config
     folders = check_roots(roots, config)
@@ -376,7 +361,7 @@ def scan(
         if folder == home or folder.startswith(home.rstrip(b"/") + b"/"):
             message = f"{folder.decode(errors='backslashreplace')}: is phiscan's own folder; set another home"
             raise InputError(message)
-    only_rules(only)  # an invalid pattern is reported before anything is opened
+    only_rules(options.only)  # an invalid pattern is reported before anything is opened
     ignore = load_ignore(config, folders)
     if ignore.refused:
         print_message(f"{ignore.refused}: lies on the share and is not used; keep it beside phiscan.toml")
@@ -385,7 +370,6 @@ def scan(
         _count_only(config, folders, ignore, as_json=output_format == "json")
         return
     check_root(allowed=allow_root)
-    options = ScanOptions(full, retry_failed, only, ocr, ocr_budget)
     load = load_settings_of(config, **pace)
     notices = read_notices(config)
     warn_of_age(load_settings(config))
@@ -465,15 +449,11 @@ def _workers(
     """Connect to the given cluster before the scan begins; None = the processes of this machine."""
     if not address:
         return nullcontext(None)
-    try:
-        from phiscan import cluster  # noqa: PLC0415 (the extra may not be installed)
-    except ModuleNotFoundError as error:
-        message = (
-            f"--cluster needs the extra `cluster` (pip install 'phiscan[cluster]'): no module {error.name}"
-        )
-        raise ConfigError(message) from None
-    config = config.with_learned(learned_version(config, store))
-    return cluster.open_cluster(config, address, folders, largest_batch=pace.largest_batch)
+    config, cluster = config.with_learned(learned_version(config, store)), cluster_module("phiscan.cluster")
+    made: AbstractContextManager[Workers] = cluster.open_cluster(
+        config, address, folders, largest_batch=pace.largest_batch
+    )
+    return made
 
 
 def _countable(folders: tuple[bytes, ...]) -> tuple[bytes, ...]:

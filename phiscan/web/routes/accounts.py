@@ -23,7 +23,7 @@ from phiscan.review.accounts.sign_in import CHALLENGE_LIFE, FLOW_LIFE, KNOWN_FOR
 from phiscan.review.accounts.users import Proposal, Refusal, Role, Scope
 from phiscan.review.accounts.users import SignedIn as Begun
 from phiscan.web.access import RIGHTS, Permission, Routes
-from phiscan.web.protection import COOKIE, inside
+from phiscan.web.protection import inside
 from phiscan.web.provider import CALLBACK, Provider, ProviderError
 from phiscan.web.request_context import SECOND_FACTOR, Context, Ctx, RowNumber, may_lack_second_factor
 
@@ -250,15 +250,7 @@ def choose_language(ctx: Ctx, language: Annotated[str, Form(max_length=8)]) -> R
     if language not in LANGUAGES:
         raise InputError(_("language: expected one of {codes}", codes=", ".join(LANGUAGES)))
     response = RedirectResponse(_back(ctx), 303)
-    response.set_cookie(
-        COOKIE,
-        language,
-        max_age=int(COOKIE_AGE.total_seconds()),
-        path="/",
-        secure=ctx.desk.settings.is_https,
-        httponly=True,
-        samesite="strict",
-    )
+    ctx.set_cookie(response, language, "language", lasts=COOKIE_AGE)
     return response
 
 

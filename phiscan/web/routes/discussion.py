@@ -13,7 +13,7 @@ from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import Ctx
-from phiscan.web.routes.queue import Chosen, Line, Listed, people_with, place_words
+from phiscan.web.routes.queue import Chosen, Line, Listed, people_with
 
 routes = Routes()
 Words = Annotated[str, Form(max_length=1_000)]
@@ -23,7 +23,7 @@ What = Annotated[Literal["tag", "untag"], Form()]
 @routes.page("GET", "/mentions", needs=Permission.SEE_QUEUE)
 def mentions(ctx: Ctx) -> Response:
     """List the comments to the user, those without an answer first."""
-    return ctx.page("mentions.html", mentions=ctx.work.mentions(viewer=ctx.name), place=place_words)
+    return ctx.page("mentions.html", mentions=ctx.work.mentions(viewer=ctx.name))
 
 
 @routes.page("POST", "/items/{file_id}/comments", needs=Permission.SEE_QUEUE)

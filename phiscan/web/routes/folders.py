@@ -32,15 +32,6 @@ class Box:
     width: float
     height: float
 
-    def inset(self, margin: float, top: float) -> Box:
-        """Return the area inside a margin on three sides and a heading on top; never negative."""
-        return Box(
-            self.x + margin,
-            self.y + top,
-            max(0.0, self.width - 2 * margin),
-            max(0.0, self.height - top - margin),
-        )
-
 
 def split(weights: Sequence[float], area: Box) -> list[Box]:
     """Return one box per weight, in the same order, that fill the area: it is halved along its longer side.
@@ -70,7 +61,6 @@ WIDE, TALL = Box(0, 0, 880, 380), Box(0, 0, 340, 460)  # for a screen, and for a
 _HEADING, _MARGIN = 40.0, 4.0  # of a box with boxes in it
 _MIN_WIDTH, _MIN_HEIGHT = 84.0, 74.0  # a smaller box has no inner boxes
 _CHAR, _LINE = 7.9, 20.0  # width of a character and height of a line, of the labels
-_BAR = 5.0
 
 SIZES: Mapping[str, tuple[str, Callable[[FolderTotal], int]]] = {
     "people": (lazy_gettext("people"), lambda total: total.people),
@@ -78,15 +68,6 @@ SIZES: Mapping[str, tuple[str, Callable[[FolderTotal], int]]] = {
     "open": (lazy_gettext("files still open"), lambda total: total.n_open),
 }
 """The quantities that the area of a box can represent: label and number."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A segment of the bar at the bottom of a box: files with one verdict."""
-
-    kind: str
-    x: float
-    width: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +80,7 @@ class MapBox:
     detail: str
     words: str  # text alternative of the box
     url: str  # "" = no link
-    bars: tuple[Bar, ...]
+    total: FolderTotal | None = None  # whose verdicts are shown as a bar at the bottom
     inner: tuple[MapBox, ...] = ()
 
 
@@ -193,7 +174,7 @@ def _boxes(totals: Sequence[FolderTotal], area: Box, size: str, *, depth: int) -
             what=SIZES[size][0],
         )
         label, detail = _labels(ngettext("{n} more", "{n} more", len(rest)), count(others), boxes[-1])
-        made.append(MapBox(boxes[-1], 0, label, detail, words, "", ()))
+        made.append(MapBox(boxes[-1], 0, label, detail, words, ""))
     return tuple(made)
 
 
@@ -206,7 +187,9 @@ def _box(total: FolderTotal, box: Box, size: str, *, depth: int) -> MapBox:
     is_split = depth and box.width >= _MIN_WIDTH and box.height >= _MIN_HEIGHT
     inner: tuple[MapBox, ...] = ()
     if is_split and any(one.name for one in total.below):
-        inner = _boxes(total.below, box.inset(_MARGIN, _HEADING), size, depth=0)
+        width, height = box.width - 2 * _MARGIN, box.height - _HEADING - _MARGIN
+        inside = Box(box.x + _MARGIN, box.y + _HEADING, width, height)
+        inner = _boxes(total.below, inside, size, depth=0)
     words = _(
         "{name}: {files}, {people}, {phi} PHI, {open}, {everyone} readable by everyone",
         name=name,
@@ -217,8 +200,8 @@ def _box(total: FolderTotal, box: Box, size: str, *, depth: int) -> MapBox:
         everyone=count(n_everyone),
     )
     url = folder_url(total.root_id, total.folder, size) if total.name else ""
-    bars = () if inner else _bars(total, box)
-    return MapBox(box, exposure_step(n_everyone, total.n_files), label, detail, words, url, bars, inner)
+    exposure = exposure_step(n_everyone, total.n_files)
+    return MapBox(box, exposure, label, detail, words, url, None if inner else total, inner)
 
 
 def _people(n: int) -> str:
@@ -247,19 +230,6 @@ def _labels(name: str, detail: str, box: Box) -> tuple[str, str]:
         parts.pop()
     second = " · ".join(parts)
     return label, second if len(second) <= max_chars and box.height >= 2 * _LINE else ""
-
-
-def _bars(total: FolderTotal, box: Box) -> tuple[Bar, ...]:
-    """Return the verdicts as segments of a bar as wide as the box."""
-    if box.height < 2 * _BAR or not total.n_files:
-        return ()
-    x, bars = box.x + 2, []
-    for state in (WorkState.PHI, WorkState.UNSURE, WorkState.NOT_PHI):
-        width = max(0.0, box.width - 4) * total.by_state[state] / total.n_files
-        if width:
-            bars.append(Bar(state.value, x, width))
-        x += width
-    return tuple(bars)
 
 
 N_ITEMS = 8  # undecided files of highest risk that the page lists

@@ -28,12 +28,7 @@ from phiscan.report.incidents import (
 from phiscan.report.openings import together_words
 from phiscan.review.decisions.incidents import FIRST_DAY, TITLE, Incident, IncidentState, last_day
 from phiscan.web.access import Permission, Routes
-from phiscan.web.request_context import (
-    MAX_NUMBER,
-    Context,
-    Ctx,
-    RowNumber,
-)
+from phiscan.web.request_context import MAX_NUMBER, Context, Ctx, RowNumber
 from phiscan.web.routes.queue import Chosen
 from phiscan.web.work_query import Filter, Order, listing
 

@@ -23,16 +23,7 @@ from phiscan.language import gettext as _
 from phiscan.model import EntityType, Reason, Span, StoredFinding, StoredTerm, Verdict
 from phiscan.pipeline.rereading.vetoes import Veto
 from phiscan.report.openings import opening_words
-from phiscan.report.words import (
-    CASES,
-    CHARACTERISTICS,
-    DETECTORS,
-    ENTITY_TYPES,
-    FORMATS,
-    part_detail,
-    reader_words,
-)
-from phiscan.report.words import REASONS as OUTCOME_REASONS
+from phiscan.report.words import CASES, CHARACTERISTICS, reader_words
 from phiscan.review.accounts.users import Session
 from phiscan.review.decisions.learning import ItemCorrections, Mark
 from phiscan.review.decisions.verdicts import Act, UnopenedError
@@ -44,24 +35,23 @@ from phiscan.web.pages import Notice
 from phiscan.web.plain_words import (
     SHORT,
     colour,
+    file_name,
     locator_words,
-    mode_letters,
     readers_by_mode,
     source_words,
     step,
 )
 from phiscan.web.request_context import Context, Ctx
 from phiscan.web.routes.queue import (
+    Judged,
     Line,
     Listed,
-    Note,
     Tick,
     action_notice,
     action_words,
     first_url,
     is_number,
     people_with,
-    place_words,
     verdict_words,
 )
 from phiscan.web.routes.reveal import N_SECONDS, is_cached, is_quick, judged_positions, prose_view
@@ -177,7 +167,6 @@ def item_view(
         position: the selected finding.
         all_places: show every location of the file, not only the first ones.
     """
-    folder, _slash, name = item.path.rpartition("/")
     mtime_ns = item.source.mtime_ns
     by_position = {one.position: one for one in corrections.spans if one.position is not None}
     terms = sorted(item.terms, key=lambda term: (-term.count, term.concept))
@@ -192,14 +181,9 @@ def item_view(
     return {
         "item": item,
         "query": query,
-        "name": visible(name),
-        "folder": place_words(item.root, folder),
-        "type": FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
         "changed": datetime.fromtimestamp(mtime_ns / 1e9, UTC) if 0 < abs(mtime_ns) < MAX_NS else None,
-        "owner": visible(item.owner) or _("no. {number}", number=item.source.uid),
         "readers": _readers(item),
         "reader_count": reader_words(item.reader_count) if item.reader_count else "",
-        "mode": mode_letters(item.source.mode),
         "opened": "" if item.blind else opening_words(item.openings),
         "decided": verdict,
         # The verdict that stands, if it was given for an identical file.
@@ -213,8 +197,6 @@ def item_view(
         "bits": tuple(label for bit, (label, _hipaa) in CHARACTERISTICS.items() if bit in item.vector.bits),
         "missing": tuple(CHARACTERISTICS[bit][0].lower() for bit in item.missing),
         "terms": tuple((label_of(term.concept), term.count) for term in terms[:N_TERMS]),
-        "n_terms": len(terms),
-        "detectors": tuple((name, is_phi, DETECTORS.get(name, "")) for name, is_phi in item.detectors),
         "outweighed": _outweighed(found),
         "masked": masked_lines(
             item.findings,
@@ -230,16 +212,8 @@ def item_view(
         "corrections": corrections,
         "judged": judged_positions(corrections),
         "missed": tuple(one for one in corrections.spans if one.position is None),
-        "unread": tuple(
-            (locator_words(part.locator), part.reason.value, OUTCOME_REASONS.get(part.reason, ""))
-            for part in item.unread
-            if not part.is_sampled
-        ),
-        "left_out": tuple(
-            (locator_words(part.locator), part_detail(visible(part.detail)))
-            for part in item.unread
-            if part.is_sampled
-        ),
+        "unread": [part for part in item.unread if not part.is_sampled],
+        "left_out": [part for part in item.unread if part.is_sampled],
         "topics": found_topics,
         "chapters": chapters,
         # The valid topics: those of a reviewer, of whom some are no chapters, else the machine's.
@@ -248,8 +222,6 @@ def item_view(
         "history": entries,
         "comments": [one for one in history if one.what == "comment"],
         "others": [one for one in group if one.file_id != item.file_id],
-        "reasons": [(verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()],
-        "kinds": [(kind.value, ENTITY_TYPES[kind]) for kind in EntityType],
         "token": token,
     }
 
@@ -421,26 +393,24 @@ def decide(
     file_id: int,
     ctx: Ctx,
     listed: Listed,
-    verdict: Annotated[Verdict, Form()],
-    token: Annotated[str, Form(max_length=100)],
+    given: Judged,
     seen: Seen,
-    reason: Line = "",
-    note: Note = "",
     by_name: Tick = "",
     override: Tick = "",
 ) -> Response:
     """Record a verdict and redirect to the next item of the list, as it was ordered before."""
-    if not is_reason_of(reason, verdict):
-        return item_page(file_id, ctx, listed, unsent="reason", note=note)
+    kept = {"reason": given.reason, "note": given.note}
+    if not given.is_consistent:
+        return item_page(file_id, ctx, listed, unsent="reason", note=given.note)
     ctx.item(file_id)  # raises unless the item is in the list
     onward = following(ctx, listed, file_id)  # a blind item loses its drawn place
-    given: Any = {"token": token, "seen": seen, "reason": reason, "note": note, **ctx.reviewing}
+    how: Any = {"seen": seen, "override": bool(override), "by_name": bool(by_name), **ctx.reviewing}
     try:
-        ctx.work.decide(file_id, verdict, override=bool(override), by_name=bool(by_name), **given)
+        ctx.work.decide(file_id, given.verdict, **given.why, **how)
     except ConflictError:
-        return item_page(file_id, ctx, listed, unsent="conflict", reason=reason, note=note)
+        return item_page(file_id, ctx, listed, unsent="conflict", **kept)
     except UnopenedError:
-        return item_page(file_id, ctx, listed, unsent="unopened", reason=reason, note=note)
+        return item_page(file_id, ctx, listed, unsent="unopened", **kept)
     return redirect_or_json(ctx, url_of(ctx, listed, onward, done=str(file_id)))
 
 
@@ -527,11 +497,6 @@ def redirect_or_json(ctx: Context, url: str) -> Response:
     return RedirectResponse(url, 303)
 
 
-def is_reason_of(reason: str, verdict: Verdict) -> bool:
-    """Return whether a reason belongs to a verdict; an empty reason always does."""
-    return not reason or reason in {name for name, _ in REASONS[verdict]}
-
-
 def following(ctx: Context, query: ListQuery, file_id: int, *, backward: bool = False) -> int | None:
     """Return the item after a file in a list, or before it; None = it is the last."""
     given: Any = {"order": query.order, "backward": backward, **ctx.viewing}
@@ -554,7 +519,7 @@ def recorded_notice(ctx: Context) -> Notice | None:
         decided = ctx.item(int(done))
     except InputError:
         return None
-    name = visible(decided.path.rpartition("/")[2])
+    name = file_name(decided.path)
     if decided.state is WorkState.UNDECIDED:  # a blind verdict stays hidden until both are recorded
         return Notice("good", _("Recorded for {name}.", name=name), file_id=decided.file_id)
     verdict = Verdict(decided.state.value)
@@ -574,7 +539,7 @@ N_ROWS = 200  # files on the page; `phiscan queue list --second-look` lists all
 def second_list(ctx: Ctx) -> Response:
     """Show the first files of the second list, those with the highest probability first."""
     items = ctx.desk.store.queue(second_look=True, conceal=True, by_probability=True, limit=N_ROWS)
-    return ctx.page("second_list.html", rows=items, most=N_ROWS, place=place_words, known=DETECTORS)
+    return ctx.page("second_list.html", rows=items, most=N_ROWS)
 
 
 def second_list_page(file_id: int, ctx: Context) -> Response:
@@ -590,9 +555,7 @@ def second_list_page(file_id: int, ctx: Context) -> Response:
     if record.blind or not record.second_look:
         raise HTTPException(404, _("file {file_id}: not in the review list (any more)", file_id=file_id))
     nothing = ItemCorrections((), complete=False, completed_by="", topics=None)
-    return ctx.page(
-        "second_list_item.html", **item_view(record, query=ListQuery(), corrections=nothing), known=DETECTORS
-    )
+    return ctx.page("second_list_item.html", **item_view(record, query=ListQuery(), corrections=nothing))
 
 
 @routes.page("POST", "/items/{file_id}/spans", needs=Permission.CORRECT)

@@ -20,8 +20,8 @@ from phiscan.review.worklist.model import REASONS, FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import Context, Ctx
-from phiscan.web.routes.item import is_reason_of, why_words
-from phiscan.web.routes.queue import Line, Note, place_words, verdict_words
+from phiscan.web.routes.item import why_words
+from phiscan.web.routes.queue import Line, Note, is_reason_of, verdict_words
 
 Drawn = Annotated[int, Form(ge=0, le=100_000)]
 
@@ -66,7 +66,6 @@ _LABELS = {name: label for chosen in REASONS.values() for name, label in chosen}
 
 def _case(case: Disagreement, detail: FileRecord) -> dict[str, Any]:
     """Return what the page shows of a disagreement, each part marked that differs from the other's."""
-    folder, _slash, name = case.path.rpartition("/")
     first = case.first_reviewer, case.first, case.first_reason, case.first_note
     second = case.second_reviewer, case.second, case.second_reason, case.second_note
     sides = [
@@ -79,8 +78,7 @@ def _case(case: Disagreement, detail: FileRecord) -> dict[str, Any]:
         }
         for (reviewer, verdict, reason, note), other in ((first, second[3]), (second, first[3]))
     ]
-    where = place_words(case.root, folder)
-    return {"case": case, "name": visible(name), "folder": where, "why": why_words(detail), "sides": sides}
+    return {"case": case, "why": why_words(detail), "sides": sides}
 
 
 def differing_words(own: str, other: str) -> tuple[tuple[str, bool], ...]:
@@ -137,7 +135,6 @@ def _cases(ctx: Context, unsent: str = "", kept: tuple[int, str] = (0, "")) -> R
         unsent=unsent,
         cases=[_case(case, ctx.detail(case.file_id)) for case in ctx.work.disagreements(lead=ctx.name)],
         kept=kept,
-        reasons=tuple((verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -14,15 +14,13 @@ from starlette.responses import RedirectResponse, Response
 from phiscan.language import SOURCE, count, current, decimal, lazy_gettext, ngettext
 from phiscan.language import gettext as _
 from phiscan.metrics.remaining import remaining
-from phiscan.model import EntityType, Verdict
-from phiscan.report.words import ENTITY_TYPES, FORMATS
+from phiscan.model import Verdict
 from phiscan.review.accounts.users import SavedView
 from phiscan.review.decisions.verdicts import Act
-from phiscan.review.worklist.model import FileRecord, WorkCounts, WorkFilter, WorkOrder, WorkState
-from phiscan.visible import visible
+from phiscan.review.worklist.model import REASONS, FileRecord, WorkCounts, WorkFilter, WorkOrder, WorkState
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.pages import Notice, notice
-from phiscan.web.plain_words import INTO, kinds_of
+from phiscan.web.plain_words import file_name, kinds_of
 from phiscan.web.request_context import Context, Ctx
 from phiscan.web.work_query import ListQuery, read_string
 
@@ -82,16 +80,12 @@ def _same(given: WorkFilter, wanted: WorkFilter) -> bool:
     return replace(given, text=wanted.text) == wanted
 
 
-def _row(item: FileRecord, query: ListQuery, top: float, *, many_roots: bool) -> dict[str, Any]:
+def _row(item: FileRecord, query: ListQuery, top: float) -> dict[str, Any]:
     """Return one row of the list."""
-    folder, _slash, name = item.path.rpartition("/")
     kinds = kinds_of(item.vector)
     return {
         "item": item,
         "url": query.url(f"/items/{item.file_id}"),
-        "name": visible(name),
-        "folder": place_words(item.root if many_roots else "", folder),
-        "type": FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
         "kinds": kinds[:N_KINDS],
         "n_more": max(0, len(kinds) - N_KINDS),
         "readers": EXPOSURES.get(item.exposure, item.exposure),
@@ -106,15 +100,6 @@ def _risk_words(risk: float) -> str:
     if risk < 100:  # noqa: PLR2004
         return decimal(f"{risk:.1f}")
     return f"{risk:,.0f}" if current() == SOURCE else count(round(risk))
-
-
-def place_words(root: str, folder: str) -> str:
-    """Return root and folder as parts of a path.
-
-    >>> place_words("/srv/share", "Clinics/2024").split(INTO)
-    ['/srv/share', 'Clinics', '2024']
-    """
-    return INTO.join(visible(part) for part in (root, *folder.split("/")) if part)
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -139,6 +124,34 @@ def sent_from(listed: Annotated[str, Form(alias="list", max_length=8_000)] = "")
 Listed = Annotated[ListQuery, Depends(sent_from)]
 
 
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict as a form submits it; ``token``: random text, so that a repeated form is recorded once."""
+
+    verdict: Annotated[Verdict, Form()]
+    token: Annotated[str, Form(max_length=100)]
+    reason: Line = ""
+    note: Note = ""
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether the reason belongs to the verdict; an empty one always does."""
+        return is_reason_of(self.reason, self.verdict)
+
+    @property
+    def why(self) -> dict[str, Any]:
+        """What is recorded with the verdict."""
+        return {"token": self.token, "reason": self.reason, "note": self.note}
+
+
+Judged = Annotated[Judgement, Depends()]
+
+
+def is_reason_of(reason: str, verdict: Verdict) -> bool:
+    """Return whether a reason belongs to a verdict; an empty reason always does."""
+    return not reason or reason in {name for name, _ in REASONS[verdict]}
+
+
 @routes.page("GET", "/queue", needs=Permission.SEE_QUEUE)
 def queue(ctx: Ctx) -> Response:
     """Show a page of the list, its filters, and the remaining counts."""
@@ -151,7 +164,7 @@ def queue(ctx: Ctx) -> Response:
         title=_title(query),
         query=query,
         f=query.filter,
-        rows=[_row(one, query, top, many_roots=len(choices.roots) > 1) for one in page.items],
+        rows=[_row(one, query, top) for one in page.items],
         start_url=query.url("/queue/next") if page.items else "",
         before_url=query.url("/queue", at=page.before) if page.before else "",
         after_url=query.url("/queue", at=page.after) if page.after else "",
@@ -161,8 +174,6 @@ def queue(ctx: Ctx) -> Response:
         parts=[(state, counts.by_state.get(WorkState(state), 0)) for state in ("phi", "not_phi", "unsure")],
         left=remaining(work.left()),
         choices=choices,
-        media_types=[(name, FORMATS.get(name, visible(name)), n) for name, n in choices.media_types],
-        kinds=[(kind.value, ENTITY_TYPES[kind]) for kind in EntityType],
         people=people_with(ctx) if ctx.may(Permission.ASSIGN) else (),
         states=[(state.value, label) for state, label in STATES.items()],
         orders=[(order.value, label) for order, label in ORDERS.items()],
@@ -237,7 +248,7 @@ def action_words(act: Act) -> str:
     verdict = verdict_words(act.verdict)
     if n > 1:
         return ngettext("{verdict} for {n} file", "{verdict} for {n} files", n, verdict=verdict)
-    return _("{verdict} for {name}", verdict=verdict, name=visible(act.path.rpartition("/")[2]))
+    return _("{verdict} for {name}", verdict=verdict, name=file_name(act.path))
 
 
 def action_notice(ctx: Context, notice_name: str) -> Notice | None:

@@ -26,9 +26,10 @@ from phiscan.review.store import Store
 from phiscan.review.worklist.model import Exposure
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
+from phiscan.web.plain_words import place_of
 from phiscan.web.remedy_script import Action, Kind, Target, hashed, script
 from phiscan.web.request_context import Context, Ctx
-from phiscan.web.routes.queue import Chosen, people_with, place_words
+from phiscan.web.routes.queue import Chosen, people_with
 from phiscan.web.work_query import Filter, Order, listing
 
 MAX_SCRIPT_FILES = 5_000
@@ -48,7 +49,7 @@ _BREADTH = (Exposure.EVERYONE, Exposure.UNKNOWN, Exposure.GROUP, Exposure.OWNER)
 
 def folder_of(task: Task) -> str:
     """Return the share and folder of a file, as the page shows them."""
-    return place_words(task.root, task.path.rpartition("/")[0])
+    return place_of(task)
 
 
 def label_words(task: Task) -> str:
@@ -62,10 +63,7 @@ def _by_due(task: Task) -> tuple[bool, datetime, str, str]:
 
 FILTERS: tuple[Filter[Task], ...] = (
     Filter(
-        "state",
-        lazy_gettext("State"),
-        lambda one: one.state.value,
-        lambda name: str(STATES[TaskState(name)]),
+        "state", lazy_gettext("State"), lambda one: one.state.value, lambda name: str(STATES[TaskState(name)])
     ),
     Filter(
         "exposure",

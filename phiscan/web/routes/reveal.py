@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import unicodedata
 from base64 import b64encode
 from bisect import bisect_left
 from collections import Counter
@@ -22,30 +21,21 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext
 from phiscan.language import gettext as _
 from phiscan.model import EntityType, Segment
-from phiscan.pipeline.rereading.masked_passages import Kind, MaskedPassage, MaskedProse
+from phiscan.pipeline.rereading.masked_passages import MaskedProse
 from phiscan.pipeline.rereading.page_pictures import PagePicture, WordBox
 from phiscan.pipeline.rereading.reveal import present
-from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.decisions.learning import Correction, ItemCorrections, Mark
 from phiscan.review.decisions.writing import PURPOSES, Reveal
 from phiscan.review.worklist.model import FileRecord
-from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
-from phiscan.web.plain_words import SHORT, colour, locator_words
+from phiscan.web.plain_words import SHORT, locator_words, shown
 from phiscan.web.request_context import Context, Ctx
-from phiscan.web.routes.queue import Line, Listed, place_words
+from phiscan.web.routes.queue import Line, Listed
 from phiscan.web.work_query import ListQuery
 
 N_SECONDS = 120  # how long the text is shown
 MAX_FINDING_CHARS = 2_000  # the part of a longer finding beyond this is not marked
 N_CHARS = 40_000  # shown at once; more cannot be read in that time
-_NO_WIDTH = "\N{ZERO WIDTH SPACE}"
-_UNCHANGED = frozenset(f"\n\t{_NO_WIDTH}")
-_PICTURES = 0x2400  # U+2400 and on: a picture of each control character
-_N_CONTROLS = 0x20
-_DELETE, _DELETE_PICTURE = "\x7f", "\u2421"
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +44,7 @@ class Stretch:
 
     text: str
     position: int | None = None
-    colour: str = ""
-    kind: str = ""
+    type: EntityType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +85,12 @@ def reveal_view(
     """
     n_findings = len(spans)
     spans = with_missed(spans, corrections)
-    folder, _, name = item.path.rpartition("/")
     first = min(max(0, start), max(0, len(text) - 1))
     last = min(len(text), first + N_CHARS)
     judged = {one.position: one.mark for one in corrections if one.position is not None}
     return {
         "item": item,
         "query": query,
-        "name": visible(name),
-        "folder": place_words(item.root, folder),
         "purpose": purpose,
         "blocks": tuple(_blocks(text, segments, spans, first, last)),
         # Position, words, start, end and type of each finding that can be corrected.
@@ -121,7 +107,6 @@ def reveal_view(
         "rejected": {at for at, mark in judged.items() if mark is Mark.SPURIOUS},
         "seconds": N_SECONDS,
         "masked_url": query.url(f"/items/{item.file_id}", said="masked"),
-        "kinds": [(kind.value, ENTITY_TYPES[kind]) for kind in EntityType],
         "before": max(0, first - N_CHARS) if first else None,
         "after": last if last < len(text) else None,
     }
@@ -131,27 +116,6 @@ def with_missed(spans: Spans, corrections: Sequence[Correction]) -> Spans:
     """Return the findings and, after them, the spans added by reviewers."""
     missed = [one for one in corrections if one.position is None]
     return [*spans, *((one.span.start, one.span.end, one.entity_type.value) for one in missed)]
-
-
-def shown(text: str) -> str:
-    r"""Return the text with every invisible character replaced by a visible one, one for one.
-
-    >>> shown("a\x00b\r\n\u202ec\rd") == "a\u2400b\u200b\n\ufffdc\nd"
-    True
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    if "\r" in text:  # a line end of another system, whose places in the text stay the same
-        text = text.replace("\r\n", f"{_NO_WIDTH}\n").replace("\r", "\n")
-    return "".join(char if char in _UNCHANGED else _visible_char(char) for char in text)
-
-
-def _visible_char(char: str) -> str:
-    if char < chr(_N_CONTROLS):
-        return chr(_PICTURES + ord(char))
-    if char == _DELETE:
-        return _DELETE_PICTURE
-    return _REPLACEMENT if unicodedata.category(char) in _INVISIBLE else char
 
 
 def _blocks(text: str, segments: Sequence[Segment], spans: Spans, first: int, last: int) -> Iterator[Block]:
@@ -189,8 +153,7 @@ def stretches_of(text: str, marks: Marks, first: int, last: int) -> Iterator[Str
             continue
         if begin > at:
             yield Stretch(shown(text[at:begin]))
-        found = EntityType(kind)
-        yield Stretch(shown(text[begin:end]), position, colour(found), SHORT[found])
+        yield Stretch(shown(text[begin:end]), position, EntityType(kind))
         at = end
     if at < last:
         yield Stretch(shown(text[at:last]))
@@ -216,11 +179,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its header, and the type of identifier that most of its cells hold, "" = none."""
+    """A column: its header, and the type of identifier that most of its cells hold."""
 
     label: str
-    role: str
-    colour: str
+    role: EntityType | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,15 +298,9 @@ def _table(
 
 def _column(label: str, cells: Sequence[Cell | None]) -> Column:
     filled = [cell for cell in cells if cell is not None]
-    kinds = Counter(
-        kind
-        for cell in filled
-        for kind in {(one.kind, one.colour) for one in cell.stretches if one.position is not None}
-    )
-    for (kind, its_colour), n in kinds.most_common(1):
-        if n >= _ROLE_SHARE * len(filled):
-            return Column(shown(label), kind, its_colour)
-    return Column(shown(label), "", "")
+    kinds = Counter(kind for cell in filled for kind in {one.type for one in cell.stretches if one.type})
+    often = [kind for kind, n in kinds.most_common(1) if n >= _ROLE_SHARE * len(filled)]
+    return Column(shown(label), often[0] if often else None)
 
 
 _MARGIN = 4  # pixels around a word
@@ -355,8 +311,7 @@ class FoundBox:
     """A box over the words of one finding on one line, in pixels of the picture."""
 
     position: int
-    kind: str
-    colour: str
+    type: EntityType
     x: int
     y: int
     width: int
@@ -399,12 +354,10 @@ def _boxes(picture: PagePicture, spans: Spans) -> Iterator[FoundBox]:
             continue
         words = [word for word in picture.words if word.start < end and word.end > start]
         for line in _lines(words):
-            found = EntityType(kind)
             left, top = min(word.left for word in line), min(word.top for word in line)
             yield FoundBox(
                 position,
-                SHORT[found],
-                colour(found),
+                EntityType(kind),
                 max(0, left - _MARGIN),
                 max(0, top - _MARGIN),
                 max(word.right for word in line) - left + 2 * _MARGIN,
@@ -478,18 +431,6 @@ _SLOW_TYPES = ("application/pdf", "image/", "application/zip", "application/x-",
 MAX_REVEALED_CHARS = 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class PieceView:
-    """One element: text, a mask, a finding as its type, or a health term."""
-
-    kind: str
-    text: str
-    label: str = ""
-    colour: str = ""
-    position: int | None = None
-    type: str = ""  # of a finding, as it is stored
-
-
 def is_quick(detail: FileRecord) -> bool:
     """Return whether a file can be read again during the request of its page."""
     is_small = detail.size <= INLINE_BYTES and detail.n_findings <= INLINE_FINDINGS
@@ -505,8 +446,7 @@ def prose_view(ctx: Context, detail: FileRecord) -> dict[str, Any]:
         return {"problem": problem}
     except InputError as error:
         return {"problem": str(error)}
-    passages = [(one, pieces_of(one)) for one in masked.passages]
-    return {"first": passages[:N_OPEN], "more": passages[N_OPEN:], "tables": masked.tables}
+    return {"first": masked.passages[:N_OPEN], "more": masked.passages[N_OPEN:], "tables": masked.tables}
 
 
 def masked_of(ctx: Context, detail: FileRecord, *, beginning: int = 0) -> MaskedProse:
@@ -543,16 +483,6 @@ def is_cached(ctx: Context, detail: FileRecord) -> bool:
 def judged_positions(corrections: ItemCorrections) -> frozenset[int]:
     """Return the positions of the findings that were judged."""
     return frozenset(one.position for one in corrections.spans if one.position is not None)
-
-
-def pieces_of(passage: MaskedPassage) -> tuple[PieceView, ...]:
-    """Return the elements of a passage."""
-    return tuple(
-        PieceView(one.kind.value, shown(one.text))
-        if one.kind is not Kind.FINDING or (kind := one.entity_type) is None
-        else PieceView(one.kind.value, "", SHORT[kind], colour(kind), one.position, kind.value)
-        for one in passage.pieces
-    )
 
 
 @routes.page("GET", "/items/{file_id}/passages", needs=Permission.DECIDE)

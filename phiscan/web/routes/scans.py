@@ -17,8 +17,7 @@ from phiscan.language import current, lazy_gettext
 from phiscan.language import gettext as _
 from phiscan.model import NOT_COVERED, FailReason, Outcome
 from phiscan.report.rendering.html import PARTS
-from phiscan.report.words import FORMATS, waiting_for_ocr
-from phiscan.report.words import REASONS as OUTCOME_REASONS
+from phiscan.report.words import waiting_for_ocr
 from phiscan.review.records.scans import ScanHead
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
@@ -27,7 +26,7 @@ from phiscan.web.pages import notice
 from phiscan.web.plain_words import locator_words
 from phiscan.web.report_builds import ReportRequest
 from phiscan.web.request_context import MAX_NUMBER, Context, Ctx
-from phiscan.web.routes.queue import Tick, place_words
+from phiscan.web.routes.queue import Tick
 
 routes = Routes()
 N_UNREAD = 500  # files listed on the page; files.csv of the pack lists all
@@ -115,12 +114,7 @@ def _page(ctx: Context, scan_id: int | None) -> Response:
         skipped=_counted(summary.skipped),
         failed=_counted(summary.failed),
         n_failed=n_failed,
-        unread=[
-            (row, place_words(row.root, row.path.rpartition("/")[0]), part, reason)
-            for row, part, reason in unread[:N_UNREAD]
-        ],
-        formats=FORMATS,
-        meanings=OUTCOME_REASONS,
+        unread=unread[:N_UNREAD],
         remedies=REMEDIES,
         n_unread=n_unread,
         waiting=waiting_for_ocr(summary.n_ocr_files, summary.n_ocr_parts) if summary.n_ocr_files else "",

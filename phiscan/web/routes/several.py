@@ -7,24 +7,23 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Form
 from starlette.responses import Response
 
 from phiscan.errors import InputError
 from phiscan.language import decimal, lazy_gettext, ngettext
 from phiscan.language import gettext as _
 from phiscan.model import Verdict
+from phiscan.pipeline.rereading.masked_passages import MaskedPiece
 from phiscan.review.decisions.verdicts import MAX_AT_ONCE
-from phiscan.review.worklist.model import REASONS, GroupDecision, GroupMember, WorkFilter, WorkState
-from phiscan.visible import visible
+from phiscan.review.worklist.model import FileRecord, GroupDecision, GroupMember, WorkFilter, WorkState
 from phiscan.web.access import Permission, Routes
+from phiscan.web.plain_words import SHORT, file_name, place_words
 from phiscan.web.request_context import Context, Ctx
 from phiscan.web.routes.folders import Wanted, folder_url
-from phiscan.web.routes.item import is_reason_of
-from phiscan.web.routes.queue import Chosen, Line, Note, action_notice, place_words, verdict_words
-from phiscan.web.routes.reveal import PieceView, masked_of, pieces_of
+from phiscan.web.routes.queue import Chosen, Judged, action_notice, verdict_words
+from phiscan.web.routes.reveal import masked_of
 from phiscan.web.work_query import ListQuery
 
 N_SAMPLES = 3  # shown before a whole group is decided
@@ -37,52 +36,31 @@ LEFT_OUT: Mapping[str, str] = {
     "decided before": lazy_gettext("was decided before"),
     "suppressed": lazy_gettext("hidden by a suppression"),
 }
-Token = Annotated[str, Form(max_length=100)]
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One file of the page."""
-
-    file_id: int
-    path: str
-    folder: str
-    verdict: str = ""
-    reviewer: str = ""
-    why_not: str = ""  # why it cannot be chosen; "" = it can
-    alike: str = ""
-    n_people: int = 0
-
-    @property
-    def name(self) -> str:
-        """The name of the file, as it is shown."""
-        return visible(self.path.rpartition("/")[2])
+Choosable = FileRecord | GroupMember
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSample:
-    """The beginning of one file, masked; pieces of the kind "differs" are not in every sample."""
+    """The beginning of one file, masked; each piece with whether it is not in every sample."""
 
-    file_id: int
-    name: str
-    pieces: tuple[PieceView, ...]
+    file: Choosable
+    pieces: tuple[tuple[MaskedPiece, bool], ...]
     problem: str = ""  # error message, if it could not be read again
 
     @property
     def n_differing(self) -> int:
         """Words and findings that are not in every sample."""
-        return sum(piece.kind == "differs" for piece in self.pieces)
+        return sum(differs for _piece, differs in self.pieces)
 
 
-def drawn_samples(ctx: Context, seed: str, rows: Sequence[Row]) -> tuple[GroupSample, ...]:
+def drawn_samples(ctx: Context, seed: str, found: Sequence[Choosable]) -> tuple[GroupSample, ...]:
     """Draw files that can be chosen at random and read their beginnings again, masked; nothing is stored.
 
     The seed is of the open files too, so that reloading the page shows the same ones.
     """
-    found = [(row.file_id, row.path) for row in rows if not row.why_not]
     # The seed is no secret: it may be known which of the files are shown.
     drawn = random.Random(f"{seed}:{len(found)}").sample(found, min(N_SAMPLES, len(found)))  # noqa: S311
-    return tuple(_sample(ctx, *one) for one in sorted(drawn, key=lambda one: one[1]))
+    return tuple(_sample(ctx, one) for one in sorted(drawn, key=lambda one: one.path))
 
 
 def compared(samples: Sequence[GroupSample]) -> tuple[GroupSample, ...]:
@@ -97,36 +75,35 @@ def compared(samples: Sequence[GroupSample]) -> tuple[GroupSample, ...]:
     )
 
 
-def _sample(ctx: Context, file_id: int, path: str) -> GroupSample:
-    name = visible(path.rpartition("/")[2])
+def _sample(ctx: Context, file: Choosable) -> GroupSample:
     try:
-        detail = ctx.detail(file_id)
-        masked = masked_of(ctx, detail, beginning=N_CHARS)
+        masked = masked_of(ctx, ctx.detail(file.file_id), beginning=N_CHARS)
     except InputError as error:
-        return GroupSample(file_id, name, (), problem=str(error))
-    return GroupSample(file_id, name, tuple(piece for one in masked.passages for piece in pieces_of(one)))
+        return GroupSample(file, (), problem=str(error))
+    return GroupSample(file, tuple((piece, False) for one in masked.passages for piece in one.pieces))
 
 
-def _words(pieces: Sequence[PieceView]) -> Iterator[str]:
-    for piece in pieces:
-        if piece.kind == "finding":
-            yield f"<{piece.label}>"
+def _words(pieces: Sequence[tuple[MaskedPiece, bool]]) -> Iterator[str]:
+    for piece, _differs in pieces:
+        if piece.entity_type is not None:
+            yield f"<{SHORT[piece.entity_type]}>"
         else:
             yield from (word.casefold() for word in _WORD.findall(piece.text) if word[0].isalnum())
 
 
-def _marked(pieces: Sequence[PieceView], common: set[str]) -> Iterator[PieceView]:
-    for piece in pieces:
-        if piece.kind == "finding":
-            yield piece if f"<{piece.label}>" in common else replace(piece, kind="differs", text=piece.label)
-        elif piece.kind == "mask" or not any(
-            word[0].isalnum() and word.casefold() not in common for word in _WORD.findall(piece.text)
-        ):
-            yield piece
+def _marked(
+    pieces: Sequence[tuple[MaskedPiece, bool]], common: set[str]
+) -> Iterator[tuple[MaskedPiece, bool]]:
+    for piece, _differs in pieces:
+        if piece.entity_type is not None:
+            yield piece, f"<{SHORT[piece.entity_type]}>" not in common
+            continue
+        words = _WORD.findall(piece.text)
+        differing = [word[0].isalnum() and word.casefold() not in common for word in words]
+        if any(differing):
+            yield from ((replace(piece, text=word), one) for word, one in zip(words, differing, strict=True))
         else:
-            for word in _WORD.findall(piece.text):
-                differs = word[0].isalnum() and word.casefold() not in common
-                yield PieceView("differs" if differs else piece.kind, word)
+            yield piece, False
 
 
 def _alike(member: GroupMember, first: GroupMember) -> str:
@@ -148,23 +125,15 @@ def group(group_id: int, ctx: Ctx) -> Response:
 
 
 @routes.page("POST", "/groups/{group_id}/decide", needs=Permission.DECIDE)
-def decide_group(
-    group_id: int,
-    ctx: Ctx,
-    verdict: Annotated[Verdict, Form()],
-    token: Token,
-    reason: Line = "",
-    note: Note = "",
-    file: Chosen = None,
-) -> Response:
+def decide_group(group_id: int, ctx: Ctx, given: Judged, file: Chosen = None) -> Response:
     """Record one verdict for the chosen files of a group, and show which were excluded and why."""
-    if not is_reason_of(reason, verdict):
-        return _group(ctx, group_id, unsent="reason", note=note)
+    if not given.is_consistent:
+        return _group(ctx, group_id, unsent="reason", note=given.note)
     members = [member.file_id for member in ctx.work.group(group_id, viewer=ctx.name)]
     others = [number for number in members if number not in (file or ())]
-    given: Any = {"token": token, "reason": reason, "note": note, **ctx.reviewing}
-    outcome = ctx.work.decide_group(group_id, verdict, exceptions=others, **given)
-    return _group(ctx, group_id, outcome=outcome, verdict=verdict)
+    how = {**given.why, **ctx.reviewing}
+    outcome = ctx.work.decide_group(group_id, given.verdict, exceptions=others, **how)
+    return _group(ctx, group_id, outcome=outcome, verdict=given.verdict)
 
 
 def _group(
@@ -178,38 +147,26 @@ def _group(
     members = ctx.work.group(group_id, viewer=ctx.name)
     if not members:
         raise InputError(_("group {group_id}: there is no such group of near-duplicates", group_id=group_id))
-    rows = [_member(one, members[0]) for one in members]
-    names = {row.file_id: row.name for row in rows}
+    open_ = [one for one in members if one.in_list and one.state is WorkState.UNDECIDED]
+    names = {one.file_id: file_name(one.path) for one in members}
     left_out = [
         (names.get(file_id, _("no. {number}", number=file_id)), LEFT_OUT.get(why, why))
         for file_id, why in (outcome.left_out if outcome else ())
     ]
     samples: Sequence[GroupSample] = ()
     if outcome is None and ctx.may(Permission.DECIDE):
-        samples = compared(drawn_samples(ctx, f"{group_id}", rows))
+        samples = compared(drawn_samples(ctx, f"{group_id}", open_))
     return _page(
         ctx,
-        rows,
+        members,
+        open_,
         samples,
+        alike=_alike,
         group_id=group_id,
         done=_done(len(outcome.decided), verdict) if outcome and verdict else "",
         left_out=left_out,
         action=f"/groups/{group_id}/decide",
         **shown,
-    )
-
-
-def _member(member: GroupMember, first: GroupMember) -> Row:
-    is_open = member.state is WorkState.UNDECIDED
-    why_not = "" if is_open else str(LEFT_OUT["decided before"])
-    return Row(
-        member.file_id,
-        member.path,
-        place_words(member.root, member.path.rpartition("/")[0]),
-        verdict="" if is_open else member.state.value,
-        reviewer=visible(member.reviewer),
-        why_not=why_not if member.in_list else _("no longer in the list"),
-        alike=_alike(member, first),
     )
 
 
@@ -220,23 +177,14 @@ def choose(ctx: Ctx) -> Response:
 
 
 @routes.page("POST", "/folders/decide", needs=Permission.DECIDE)
-def decide(
-    ctx: Ctx,
-    wanted: Wanted,
-    verdict: Annotated[Verdict, Form()],
-    token: Token,
-    reason: Line = "",
-    note: Note = "",
-    file: Chosen = None,
-) -> Response:
+def decide(ctx: Ctx, wanted: Wanted, given: Judged, file: Chosen = None) -> Response:
     """Record one verdict for the chosen files of a folder; files of other folders are ignored."""
     here = set(ctx.work.numbers(wanted, limit=MAX_AT_ONCE + 1, **ctx.viewing))
     chosen = sorted(here.intersection(file or ()))
-    if not chosen or not is_reason_of(reason, verdict):
-        return _folder(ctx, wanted, unsent="reason" if chosen else "none", note=note)
-    given: Any = {"token": token, "reason": reason, "note": note, **ctx.reviewing}
-    outcome = ctx.work.decide_chosen(chosen, verdict, **given)
-    return _folder(ctx, wanted, done=_done(len(outcome.decided), verdict))
+    if not chosen or not given.is_consistent:
+        return _folder(ctx, wanted, unsent="reason" if chosen else "none", note=given.note)
+    outcome = ctx.work.decide_chosen(chosen, given.verdict, **given.why, **ctx.reviewing)
+    return _folder(ctx, wanted, done=_done(len(outcome.decided), given.verdict))
 
 
 def _folder(ctx: Context, given: WorkFilter, *, done: str = "", **shown: Any) -> Response:
@@ -246,15 +194,12 @@ def _folder(ctx: Context, given: WorkFilter, *, done: str = "", **shown: Any) ->
     if not wanted.folder or wanted.root_id is None:
         raise InputError(_("folder: expected a folder of one share; a whole share is not decided at once"))
     page = work.items(wanted, limit=MAX_AT_ONCE, **ctx.viewing)
-    rows = [
-        Row(one.file_id, one.path, place_words("", one.path.rpartition("/")[0]), n_people=one.n_people)
-        for one in page.items
-        if not one.blind
-    ]
+    rows = [one for one in page.items if not one.blind]
     roots = {number: path for number, path, _n in work.choices().roots}
     seed = f"{wanted.root_id}:{wanted.folder}"
     return _page(
         ctx,
+        rows,
         rows,
         () if done else drawn_samples(ctx, seed, rows),
         group_id=0,
@@ -270,14 +215,21 @@ def _folder(ctx: Context, given: WorkFilter, *, done: str = "", **shown: Any) ->
     )
 
 
-def _page(ctx: Context, rows: Sequence[Row], samples: Sequence[GroupSample], **shown: Any) -> Response:
+def _page(
+    ctx: Context,
+    rows: Sequence[Choosable],
+    open_: Sequence[Choosable],
+    samples: Sequence[GroupSample],
+    **shown: Any,
+) -> Response:
+    """Return the page of files, of which those that are open can be chosen."""
     return ctx.page(
         "several.html",
         rows=rows,
         samples=samples,
-        n_open=sum(not row.why_not for row in rows),
+        choosable={one.file_id for one in open_},
+        why_not=LEFT_OUT["decided before"],
         token=secrets.token_urlsafe(16),
-        reasons=[(verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()],
         **{"note": "", "left_out": (), "n_blind": 0, "more": False, **shown},
     )
 

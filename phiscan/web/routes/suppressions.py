@@ -21,11 +21,10 @@ from phiscan.review.decisions.suppressions import (
     SuppressionScope,
 )
 from phiscan.review.worklist.model import FileRecord
-from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
-from phiscan.web.plain_words import SHORT, source_words
+from phiscan.web.plain_words import SHORT, place_words, source_words
 from phiscan.web.request_context import Context, Ctx
-from phiscan.web.routes.queue import Line, place_words
+from phiscan.web.routes.queue import Line
 
 UNTIL = timedelta(days=90)  # suggested end; a suppression that is not renewed ends
 SCOPES: Mapping[str, str] = {
@@ -52,35 +51,22 @@ class Target:
 
 def targets(findings: Sequence[StoredFinding], template: str) -> tuple[Target, ...]:
     """Return the values, then the rules, each once, in text order, and the wording of the file."""
+    values: dict[str, Target] = {}
+    rules: dict[str, Target] = {}
+    for at, one in enumerate(findings):
+        if one.identity not in values:
+            scope = SuppressionScope(kind=SuppressionKind.VALUE, target=one.identity, preview=one.preview)
+            words = f"{SHORT[one.entity_type]} {one.preview}"
+            values[one.identity] = Target(f"value-{at}", words, scope)
+        if one.source not in rules:
+            scope = SuppressionScope(kind=SuppressionKind.RULE, target=one.source)
+            kind = source_words(one.source)
+            words = _("everything found like {shape} ({kind})", shape=one.preview, kind=kind)
+            rules[one.source] = Target(f"rule-{at}", words, scope)
     alike = _("every file of nearly the same wording: a form letter, a template")
-    values = {one.identity: (at, one) for at, one in reversed(list(enumerate(findings)))}
-    rules = {one.source: at for at, one in reversed(list(enumerate(findings)))}
-    return (
-        *(
-            Target(
-                f"value-{at}",
-                f"{SHORT[one.entity_type]} {one.preview}",
-                SuppressionScope(kind=SuppressionKind.VALUE, target=value, preview=one.preview),
-            )
-            for value, (at, one) in reversed(values.items())
-        ),
-        *(
-            Target(
-                f"rule-{at}",
-                _(
-                    "everything found like {shape} ({kind})",
-                    shape=findings[at].preview,
-                    kind=source_words(rule),
-                ),
-                SuppressionScope(kind=SuppressionKind.RULE, target=rule),
-            )
-            for rule, at in reversed(rules.items())
-        ),
-        *(
-            [Target("wording", alike, SuppressionScope(kind=SuppressionKind.TEMPLATE, target=template))]
-            * bool(template)
-        ),
-    )
+    scope = SuppressionScope(kind=SuppressionKind.TEMPLATE, target=template)
+    wording = [Target("wording", alike, scope)] if template else []
+    return (*values.values(), *rules.values(), *wording)
 
 
 def in_folder(scope: SuppressionScope, item: FileRecord, where: str) -> SuppressionScope:
@@ -125,12 +111,9 @@ def offer(
     chosen = _chosen(detail, known, what or (), position)
     where = where if where in SCOPES else "folder"
     scopes = [in_folder(one.scope, detail, where) for one in chosen]
-    folder, _, name = detail.path.rpartition("/")
     return ctx.page(
         "suppress.html",
         item=detail,
-        name=visible(name),
-        folder=place_words(detail.root, folder),
         targets=known,
         chosen=chosen,
         where=where,
