@@ -158,7 +158,7 @@ def _is_of_a_thing(text: str, start: int, end: int) -> bool:
 
 def doubt_eponyms(text: str, findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings; names of the tagger alone that are things by their place as doubtful ones."""
-    bare = [one for one in findings if one.source == SOURCE and one.entity_type is EntityType.PERSON]
+    bare = {one for one in findings if one.source == SOURCE and one.entity_type is EntityType.PERSON}
     columns = list(_columns_of_things(text)) if bare else []
     return [
         as_doubtful(finding, _DOUBT)
