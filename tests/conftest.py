@@ -42,4 +42,8 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
+# Compiling the small trainings of tests takes longer than they do.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+
+collect_ignore = ["warm_models.py"]  # looked at for doctests, it would load in each process what few need
 pytest_plugins = ("tests.postgresql", "tests.servers.files", "tests.statements", "tests.warm_workers")
