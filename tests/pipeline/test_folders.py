@@ -114,6 +114,7 @@ class Scans:
 @pytest.fixture(autouse=True)
 def _no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("phiscan.pipeline.engine.build_engine", lambda _config: None)
+    monkeypatch.setattr("phiscan.pipeline.versions.screening_versions", lambda _config: {})
 
 
 @pytest.fixture

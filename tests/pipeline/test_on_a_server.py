@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from phiscan.review.maintenance import backup
-from tests.pipeline.harness import PACED, Tool, write_share
+from tests.pipeline.harness import PACED, ToolHere, write_share
 from tests.pipeline.rows import database_rows
 from tests.waiting import wait_until
 
@@ -20,7 +20,7 @@ N_FILES = 450
 
 
 @dataclass(frozen=True)
-class ServerTool(Tool):
+class ServerTool(ToolHere):
     """The program with its database on a server."""
 
     url: str
@@ -42,18 +42,17 @@ def _tables(rows: dict[str, list[dict[str, object]]]) -> dict[str, list[dict[str
 
 @pytest.mark.slow
 def test_a_scan_on_a_server_writes_the_rows_of_one_in_a_file(
-    tmp_path: Path, fresh_postgresql: Callable[[], str]
+    tool_here: ToolHere, tmp_path: Path, fresh_postgresql: Callable[[], str]
 ) -> None:
     share = write_share(tmp_path / "share", N_FILES, distinct=True)
-    in_file = Tool(tmp_path / "home")
-    assert in_file.run("scan", share).returncode == 1
+    assert tool_here.run("scan", share).returncode == 1
     on_server = ServerTool(tmp_path / "home2", fresh_postgresql())
     killed = ServerTool(tmp_path / "home3", fresh_postgresql())
     for tool in (on_server, killed):
         tool.home.mkdir(mode=0o700)
-        shutil.copy2(in_file.home / "key", tool.home / "key")
+        shutil.copy2(tool_here.home / "key", tool.home / "key")
     assert on_server.run("scan", share).returncode == 1
-    expected = _tables(database_rows(in_file.database))
+    expected = _tables(database_rows(tool_here.database))
     assert _tables(on_server.rows()) == expected
 
     process = subprocess.Popen(

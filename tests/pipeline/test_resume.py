@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from phiscan.cli.scan.lock import keep_scans_out
-from tests.pipeline.harness import PACED, Tool, n_recorded, processes_of, write_share
+from tests.pipeline.harness import PACED, ToolHere, n_recorded, processes_of, write_share
 from tests.pipeline.rows import database_rows
 from tests.waiting import wait_until
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("warm")]
 
-def _start(tool: Tool, share: Path) -> subprocess.Popen[bytes]:
+
+def _start(tool: ToolHere, share: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         tool.command("scan", share, *PACED),
         env=tool.environment(),
@@ -23,54 +25,46 @@ def _start(tool: Tool, share: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def _wait_for_rows(tool: Tool, process: subprocess.Popen[bytes], n_rows: int) -> bool:
+def _wait_for_rows(tool: ToolHere, process: subprocess.Popen[bytes], n_rows: int) -> bool:
     """Wait until that many rows are recorded; False when the scan was over before."""
     wait_until(lambda: n_recorded(tool.database) >= n_rows or process.poll() is not None, "a row, or the end")
     return process.poll() is None
 
 
-def _same_key(undisturbed: Tool, disturbed: Tool) -> None:
-    """Give both homes one key, so that the keyed hashes can be compared."""
-    disturbed.home.mkdir(mode=0o700)
-    shutil.copy2(undisturbed.home / "key", disturbed.home / "key")
-
-
-@pytest.mark.slow
 def test_killed_scan_gives_the_same_rows_as_an_undisturbed_one(tmp_path: Path) -> None:
-    share = write_share(tmp_path / "share", 600, distinct=True)
-    undisturbed, disturbed = Tool(tmp_path / "home"), Tool(tmp_path / "home2")
+    share = write_share(tmp_path / "share", 400, distinct=True)
+    undisturbed, disturbed = ToolHere(tmp_path / "home"), ToolHere(tmp_path / "home2")
     assert undisturbed.run("scan", share).returncode == 1
-    _same_key(undisturbed, disturbed)
-    for n_rows in (100, 300):
+    disturbed.home.mkdir(mode=0o700)
+    shutil.copy2(undisturbed.home / "key", disturbed.home / "key")  # keyed hashes can be compared
+    for n_rows in (80, 200):
         process = _start(disturbed, share)
         assert _wait_for_rows(disturbed, process, n_rows)
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert n_recorded(disturbed.database) < 600
+    assert n_recorded(disturbed.database) < 400
     assert disturbed.run("scan", share).returncode == 1
     assert database_rows(disturbed.database) == database_rows(undisturbed.database)
 
 
-@pytest.mark.slow
 def test_stops_cleanly_at_a_signal_and_goes_on(tmp_path: Path) -> None:
-    share = write_share(tmp_path / "share", 600)
-    tool = Tool(tmp_path / "home")
+    share = write_share(tmp_path / "share", 400)
+    tool = ToolHere(tmp_path / "home")
     process = _start(tool, share)
     assert _wait_for_rows(tool, process, 100)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=30) == 4
     before = n_recorded(tool.database)
-    assert before < 600
+    assert before < 400
     done = tool.run("scan", share)
     assert done.returncode == 1
     assert "(resumed)" in done.stdout
-    assert n_recorded(tool.database) == 600  # nothing twice, nothing lost
+    assert n_recorded(tool.database) == 400  # nothing twice, nothing lost
 
 
-@pytest.mark.slow
 def test_leaves_no_process_and_no_temporary_file_after_a_kill(tmp_path: Path) -> None:
-    share = write_share(tmp_path / "share", 600)
-    tool = Tool(tmp_path / "home")
+    share = write_share(tmp_path / "share", 400)
+    tool = ToolHere(tmp_path / "home")
     process = _start(tool, share)
     assert _wait_for_rows(tool, process, 100)
     process.send_signal(signal.SIGKILL)
@@ -80,10 +74,9 @@ def test_leaves_no_process_and_no_temporary_file_after_a_kill(tmp_path: Path) ->
     assert [p for p in tool.temp.rglob("*") if p.is_file()] == []
 
 
-@pytest.mark.slow
 def test_a_purge_and_a_scan_do_not_run_beside_each_other(tmp_path: Path) -> None:
-    share = write_share(tmp_path / "share", 300)
-    tool = Tool(tmp_path / "home")
+    share = write_share(tmp_path / "share", 200)
+    tool = ToolHere(tmp_path / "home")
     process = _start(tool, share)
     assert _wait_for_rows(tool, process, 1)
     process.send_signal(signal.SIGSTOP)  # in its middle, for as long as we look

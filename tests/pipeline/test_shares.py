@@ -28,7 +28,7 @@ from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.pool import PAUSE, Sandbox
 from phiscan.store.identity import create_key
 from tests.crawl.fetched import NOTHING
-from tests.pipeline.harness import Tool, ToolHere, write_share
+from tests.pipeline.harness import ToolHere, write_share
 from tests.samba import PASSWORD
 from tests.servers.process import Server
 
@@ -39,7 +39,7 @@ def _config(tmp_path: Path) -> Config:
     return config
 
 
-def _scan(tool: Tool, *arguments: str) -> dict[str, Any]:
+def _scan(tool: ToolHere, *arguments: str) -> dict[str, Any]:
     done = tool.run("scan", *arguments, "--json", "--exit-zero")
     assert done.returncode == 0, done.stderr
     assert PASSWORD not in done.stdout + done.stderr
@@ -48,9 +48,9 @@ def _scan(tool: Tool, *arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_a_share_is_scanned_as_a_folder_is(tool: Tool, samba: Server) -> None:
+def test_a_share_is_scanned_as_a_folder_is(tool_here: ToolHere, samba: Server) -> None:
     write_share(samba.share, 30)
-    local = Tool(tool.home.parent / "local")
+    tool, local = tool_here, ToolHere(tool_here.home.parent / "local")
     there, here = _scan(tool, samba.url), _scan(local, str(samba.share))
     same = ("crawled", "screened", "referred", "screened_positive", "bytes", "people_at_risk", "failed")
     assert {name: there[name] for name in same} == {name: here[name] for name in same}
