@@ -10,7 +10,8 @@ from phiscan.metrics.remaining import remaining
 from phiscan.model import FileResult, Verdict
 from phiscan.model.frame import FramePart
 from phiscan.review.store import Store
-from tests.review.results import clear, later, referred, scan, source, url_of
+from tests.empty_database import new_store
+from tests.review.results import clear, later, referred, scan, source
 from tests.review.samples import members
 
 
@@ -141,7 +142,7 @@ class History:
 
 
 def check(home: Path, seed: int, n_steps: int = 8) -> None:
-    with Store.open(url_of(home / f"{seed}.db"), create=True) as store:
+    with new_store(home / f"{seed}.db") as store:
         history = History(store, seed)
         for _ in range(n_steps):
             chosen = [history.change_share, history.decide, history.decide, history.undo, history.draw]
