@@ -14,7 +14,7 @@ from phiscan.screen import Screener, build_screener, screen
 from training.decision.features import detect
 
 N_CHARS = 16_000
-MAX_RATIO = 2  # times linear time; quadratic is 4 to 16; a machine with other work to do blurs both
+MAX_RATIO = 2.5  # times linear time; quadratic is 4 to 16; a machine with other work to do blurs both
 FLOOR_S = 0.005  # below, the clock measures noise; quadratic time at these sizes would be far above
 
 UNITS = (
