@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.report.data.scan_rows import read_scan
 from phiscan.report.gather import N_TOP, gather
 from phiscan.report.pack import files_csv, report_json, table_csv
 from phiscan.report.rendering.html import render
 from phiscan.report.rendering.pdf import render_pdf
 from phiscan.report.rendering.tables import tables
+from phiscan.report.scan_rows import read_scan
 from tests.report.synthetic import NOW, decide_referred, fill, share
 
 N_FILES = 50_000

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from phiscan.report.data.report import ReportData
+from phiscan.report.gather import ReportData
 
 PAGE = Path(__file__).resolve().parents[1] / "build" / "docs" / "report.json"
 _PLAIN: dict[Any, dict[str, Any]] = {

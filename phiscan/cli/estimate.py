@@ -27,8 +27,7 @@ from phiscan.metrics.capture_recapture.model_names import parse_model
 from phiscan.metrics.detector_accuracy import detector_accuracy
 from phiscan.metrics.elusion import Stratum
 from phiscan.metrics.intervals import Figure, check_share
-from phiscan.report.data.estimates import SecondList
-from phiscan.report.sections.screened import NOT_KNOWN, made_of, second_list
+from phiscan.report.sections.screened import NOT_KNOWN, SecondList, made_of, second_list
 
 # Far above any share's number of files, and low enough for fast exact arithmetic.
 LARGEST = 10**12

@@ -17,8 +17,8 @@ from phiscan.report.words import count, share
 
 if TYPE_CHECKING:
     from phiscan.config import Config
-    from phiscan.report.data.estimates import Answer
-    from phiscan.report.data.report import Headline, ReportData
+    from phiscan.report.gather import ReportData
+    from phiscan.report.summary import Answer, Headline
 
 
 @click.command(epilog="Example: phiscan report --out report && xdg-open report/report.html")

@@ -80,13 +80,12 @@ def examine_named(
         gathered = decider.gather(document, screening, classifier, reading if document is content else None)
         patients = _patients(document, screening, engine)
     # In what is cut A alone has what it needs. C judges how the content is written, never what it is called.
-    if is_cut:
-        margins = detector_margins(content, screening, health, None)[:1]
-    elif document is content:
-        margins = detector_margins(content, screening, health, _text_margin(gathered, engine))
-    else:
+    text = None
+    if not is_cut and document is content:
+        text = _text_margin(gathered, engine)
+    elif not is_cut:
         text = text_margin(content, screening, health, classifier)
-        margins = detector_margins(content, screening, health, text)
+    margins = detector_margins(content, screening, health, text)[: 1 if is_cut else None]
     detectors = decider.detectors.verdicts(margins)
     decided = decider.decide(
         document,

@@ -9,11 +9,10 @@ only a path with one is read by the expensive recognizers.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TypeVar
 
 from phiscan import screen
 from phiscan.decision.decided_examples import INPUT
@@ -38,7 +37,7 @@ from phiscan.pipeline.file_names import (
     with_names,
 )
 from phiscan.pipeline.windows.examination import is_long
-from phiscan.pipeline.windows.text_windows import TextWindow, cut_window
+from phiscan.pipeline.windows.text_windows import TextWindow, cut_window, moved
 from phiscan.screen.people_count import count_people
 from phiscan.screen.prototypes import screening_of
 
@@ -46,7 +45,6 @@ MAX_EXAMINED = 50  # paths of one file that have a health term
 # Kinds of concepts that tell of illness or care by themselves: no symptom, part of the body or specialty.
 OF_CARE = ("dx:", "rx:", "px:", "lab:", "mh:", "icd:", "lay:")
 _BARE = Document("", (), "text/plain")
-Placed = TypeVar("Placed", Finding, TermHit)
 
 
 def examine_path(
@@ -66,8 +64,8 @@ def examine_path(
     whole = with_names(document, names)
     best = max((one for _, one in found), key=lambda one: one.decision.log_odds)
     places = [(one, partial(place_in, whole, alone)) for alone, one in found]
-    findings = [each for one, place in places for each in _moved(one.screening.findings, place)]
-    terms = [each for one, place in places for each in _moved(one.health.terms, place)]
+    findings = [each for one, place in places for each in moved(one.screening.findings, place)]
+    terms = [each for one, place in places for each in moved(one.health.terms, place)]
     return whole, _with(best, dict.fromkeys(findings), terms, whole, engine)
 
 
@@ -88,7 +86,7 @@ def examine_titled(
         window = cut_window(document, start, end, title_line(names))
         one = examine_named(window.document, (), engine)[1]
         # Whoever is named above the content counts where it is said who that is: ``any_names_person``.
-        inside = list(_moved(one.screening.findings, window.in_whole))
+        inside = list(moved(one.screening.findings, window.in_whole))
         if one.referral is Referral.REFERRED and _reads_like_health(one) and identifies(inside):
             found.append((window, one, inside, names))
     if not found:
@@ -97,8 +95,8 @@ def examine_titled(
     whole = with_names(document, names)
     of_names = with_names(_BARE, names)
     terms = [
-        *_moved(classify(of_names, engine.classifier).terms, partial(place_in, whole, of_names)),
-        *_moved(one.health.terms, window.in_whole),
+        *moved(classify(of_names, engine.classifier).terms, partial(place_in, whole, of_names)),
+        *moved(one.health.terms, window.in_whole),
     ]
     passage, n_title = one.decision.passage, window.n_header_chars
     below = passage and passage.end > n_title and Span(max(passage.start, n_title), passage.end)
@@ -181,11 +179,6 @@ def _referred(path: Sequence[Named], engine: Engine) -> Iterator[tuple[Document,
 def _names_person(finding: Finding, text: str) -> bool:
     """Tell whether a finding is a full name, or part of one after a title: "Smith 2019" is an author."""
     return finding.bits >= NAMES or (bool(finding.bits & NAMES) and has_civil_title(text, finding.span.start))
-
-
-def _moved(found: Iterable[Placed], place_of: Callable[[Span], Span | None]) -> Iterator[Placed]:
-    """Yield findings or terms at their place in another document, those that have one there."""
-    return (replace(one, span=span) for one in found if (span := place_of(one.span)) is not None)
 
 
 def _with(

@@ -2,33 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-import sqlalchemy as sa
-
 from phiscan import __version__
 from phiscan.decision.reasons import versions_differ
-from phiscan.language import lazy_gettext as _
 from phiscan.metrics import elusion as bounds
-from phiscan.metrics.intervals import proportion
-from phiscan.metrics.remaining import remaining
-from phiscan.model import NOT_COVERED, Outcome, Referral, Verdict
-from phiscan.report.data.estimates import Elusion, IncidentRow
-from phiscan.report.data.report import Coverage, Funnel, ReportData, Scope, TopFile, Unread, WideFolder
-from phiscan.report.data.scan_rows import StoredScan, read_scan
+from phiscan.metrics.remaining import Remaining, remaining
+from phiscan.model import Outcome, ReaderCount, Referral, Verdict
+from phiscan.report.scan_rows import StoredScan, read_scan
 from phiscan.report.sections import counts, missed, reviewers, screened
-from phiscan.report.summary import headlines, limits, summary
+from phiscan.report.sections.reviewers import IncidentRow, Oversight
+from phiscan.report.summary import Headline, Summary, headlines, limits, summary
 from phiscan.report.words import CHARACTERISTICS, plain
-from phiscan.review.decisions.incidents import Incident, incidents
-from phiscan.review.records.openings import openings_together
+from phiscan.review.decisions.incidents import incidents
 from phiscan.review.records.reader_counts import FolderReaders, widest_folders
 from phiscan.review.worklist.model import FileRecord
 from phiscan.sandbox.isolation import read_missing
 from phiscan.store.database import Database
 from phiscan.visible import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which scan of which folders, when, and with which versions of everything that decides."""
+
+    scan: int
+    roots: tuple[str, ...]
+    status: str
+    started: datetime
+    ended: datetime | None
+    seconds: float
+    n_bytes: int
+    made: datetime
+    phiscan: str
+    versions: dict[str, str]
+    audit_ok: bool
+    audit_rows: int
+    audit_head: str
+    audit_problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class WideFolder(ReaderCount):
+    """A folder, its files that are PHI or may be, and how many people can read at least one; never who."""
+
+    folder: str
+    files: int
+    reason: str | None  # why a number is not known
+
+
+@dataclass(frozen=True, slots=True)
+class TopFile:
+    """A referred file with the reasons for it, masked: kinds and counts, never a value."""
+
+    file: int
+    path: str
+    media_type: str
+    risk: float
+    bits: tuple[str, ...]
+    findings: dict[str, int]
+    people: int
+    hamming: int | None
+    health_score: float | None
+    case: str
+    detectors: tuple[str, ...]
+    verdict: Verdict | None
+    reviewer: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportData:
+    """Everything that the report of one scan says."""
+
+    scope: Scope
+    summary: Summary
+    headlines: tuple[Headline, ...]
+    coverage: counts.Coverage
+    funnel: counts.Funnel
+    overall: screened.Characteristic
+    characteristics: tuple[screened.Characteristic, ...]
+    detectors: tuple[screened.Characteristic, ...]
+    histories: tuple[missed.History, ...]
+    rankings: tuple[screened.ScoreRanking, ...]
+    double_review: reviewers.DoubleReview
+    blind_review: reviewers.BlindReview
+    span_scores: reviewers.SpanScores
+    topic_scores: reviewers.TopicScores
+    elusion: screened.Elusion
+    remaining: Remaining
+    verification: screened.Verification
+    capture: missed.Capture
+    second_list: screened.SecondList
+    findings_by_type: tuple[counts.TypeCount, ...]
+    type_levels: counts.TypeLevels
+    formats: tuple[counts.Group, ...]
+    folders: tuple[counts.Group, ...]
+    widest_folders: tuple[WideFolder, ...]
+    top_files: tuple[TopFile, ...]
+    reviewers: tuple[counts.Reviewer, ...]
+    decisions: tuple[counts.DecisionRow, ...]
+    people: counts.People
+    topics: tuple[counts.Topic, ...]
+    change: counts.Change
+    oversight: Oversight
+    incidents: tuple[IncidentRow, ...]
+    in_no_incident: int  # files confirmed as PHI
+    affected: counts.AffectedPatients | None
+    limits: tuple[str, ...]
+
 
 N_TOP = 100
 N_WIDEST = 10
@@ -78,16 +162,16 @@ def gather(
     known = remaining(stored.frame)
     rest = stored.frame.rest
     recall = bounds.recall_lower(overall.phi, rest.found + known.missed_in_rest.upper)
-    sample = Elusion(rest.population, rest.drawn, rest.reviewed, rest.phi, recall)
-    coverage = _coverage(stored, names, n_read)
-    funnel = _funnel(stored, read)
+    sample = screened.Elusion(rest.population, rest.drawn, rest.reviewed, rest.phi, recall)
+    coverage = counts.coverage(stored, names, n_read)
+    funnel = counts.funnel(stored, read)
     capture = missed.capture_recapture(read)
     heads = headlines(coverage, overall, sample, known.missed_in_rest, capture)
     confirmed = {row.file_id: row.examination_id for row in stored.rows if row.verdict is Verdict.PHI}
     with database.read() as connection:
         known_incidents = incidents(connection)
         widest = [] if hide_paths else widest_folders(connection)
-        listed = _incidents(connection, known_incidents, paths)
+        listed = reviewers.incident_rows(connection, known_incidents, paths)
     loose = len(confirmed.keys() - set().union(*(one.places for one in known_incidents)))
     levels = counts.type_levels(stored.findings, stored.distinct, _confirmed(read))
     data = ReportData(
@@ -101,7 +185,6 @@ def gather(
             missed=heads[-1],
             incidents=listed,
             in_no_incident=loose,
-            same_people=stored.same_people,
         ),
         headlines=heads,
         coverage=coverage,
@@ -110,7 +193,7 @@ def gather(
         characteristics=screened.characteristics(list(_bit_screens(read)), read),
         detectors=screened.characteristics(list(_detector_screens(read)), read),
         histories=missed.histories(read),
-        rankings=screened.rankings([row for row in stored.rows if row.referral is not None]),
+        rankings=screened.rankings(read),
         double_review=reviewers.double_review(
             [made for made in stored.decisions if made.id not in stored.undone]
         ),
@@ -150,29 +233,6 @@ def gather(
     return Report(data, stored.rows, names)
 
 
-def _incidents(
-    connection: sa.Connection, known: Sequence[Incident], here: Collection[int]
-) -> tuple[IncidentRow, ...]:
-    """Return the incidents with files of the scan; ``here``: its files."""
-    rows = []
-    for one in known:
-        if n_here := sum(file in here for file in one.places):
-            by_logs = openings_together(connection, one.files)
-            rows.append(
-                IncidentRow(
-                    number=one.number,
-                    state=one.state.value,
-                    opened=one.entries[0].entered,
-                    files=len(one.files),
-                    here=n_here,
-                    files_opened=by_logs.n_opened,
-                    accounts=by_logs.n_accounts,
-                    files_not_covered=by_logs.n_not_covered,
-                )
-            )
-    return tuple(rows)
-
-
 def _confirmed(files: tuple[FileRecord, ...]) -> frozenset[int]:
     return frozenset(entry.file_id for entry in files if entry.verdict is Verdict.PHI)
 
@@ -194,62 +254,6 @@ def _scope(stored: StoredScan, names: counts.Names, now: datetime) -> Scope:
         audit_rows=audit.n_rows,
         audit_head=audit.head,
         audit_problem=audit.problem,
-    )
-
-
-def _coverage(stored: StoredScan, names: counts.Names, n_read: int) -> Coverage:
-    summary = stored.summary
-    skipped = sum(summary.skipped.values())
-    unread: list[Unread] = []
-    sampled: list[Unread] = []
-    for row in stored.rows:
-        name = names.file(row)
-        if row.outcome is Outcome.FAILED:
-            unread.append(Unread(name, "", row.reason, visible(row.detail)))
-        if not row.covered:
-            unread.append(Unread(name, "", NOT_COVERED, row.language))
-        for part in row.unread:
-            entry = Unread(name, names.part(part.locator), part.reason, visible(part.detail))
-            (sampled if part.is_sampled else unread).append(entry)
-    due = summary.crawled - skipped
-    return Coverage(
-        crawled=summary.crawled,
-        screened=summary.screened,
-        unchanged=summary.unchanged,
-        skipped=dict(summary.skipped),
-        failed=dict(summary.failed),
-        read=n_read,
-        not_read=due - n_read,
-        read_share=proportion(n_read, due, _("there was no file to read")),
-        unread_parts=summary.n_unread_parts,
-        files_with_unread_parts=sum(any(not part.is_sampled for part in row.unread) for row in stored.rows),
-        unread=tuple(unread),
-        ocr_files=summary.n_ocr_files,
-        ocr_parts=summary.n_ocr_parts,
-        sampled_files=summary.n_sampled_files,
-        sampled=tuple(sampled),
-        not_covered=dict(summary.not_covered),
-    )
-
-
-def _funnel(stored: StoredScan, read: tuple[FileRecord, ...]) -> Funnel:
-    summary = stored.summary
-    referred = [entry.verdict for entry in read if entry.referral is Referral.REFERRED]
-    n = {verdict: referred.count(verdict) for verdict in Verdict}
-    decisions = [entry.referral for entry in read]
-    return Funnel(
-        crawled=summary.crawled,
-        read=len(read),
-        screened_positive=summary.screened_positive,
-        referred=summary.referred,
-        reviewed=n[Verdict.PHI] + n[Verdict.NOT_PHI],
-        phi=n[Verdict.PHI],
-        not_phi=n[Verdict.NOT_PHI],
-        unsure=n[Verdict.UNSURE],
-        undecided=referred.count(None),
-        pii_only=decisions.count(Referral.PII_ONLY),
-        health_only=decisions.count(Referral.HEALTH_ONLY),
-        clear=decisions.count(Referral.CLEAR),
     )
 
 

@@ -20,12 +20,11 @@ from phiscan.health.topics import topic_of
 from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext, lazy_join
 from phiscan.model import EntityType, ReaderCount, Verdict
-from phiscan.report.data.estimates import AffectedPatients
 from phiscan.report.openings import together_words
 from phiscan.report.regulators import Clock, Form, Jurisdiction, Organization, jurisdictions, running
 from phiscan.report.rendering.html import rendered
 from phiscan.report.rendering.pdf import render_pdf
-from phiscan.report.sections.counts import affected_patients
+from phiscan.report.sections.counts import AffectedPatients, affected_patients
 from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment, reader_words
 from phiscan.review.decisions import incidents as breaches
 from phiscan.review.decisions.incidents import COUNTED, DISCOVERED, Incident, IncidentState, Task

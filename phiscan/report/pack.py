@@ -41,17 +41,12 @@ def pack(report: Report, *, language: str = SOURCE) -> Mapping[str, str]:
             **{f"plots/{name}.svg": alone(svg) for name, svg in plots(data).items()},
         }
     with using(SOURCE):
-        return {**pages, **_data_files(report)}
-
-
-def _data_files(report: Report) -> dict[str, str]:
-    data = report.data
-    made = tables(data)
-    return {
-        "report.json": report_json(data),
-        "files.csv": files_csv(report.files, report.names),
-        **{f"tables/{name}.csv": table_csv(table) for name, table in made.items()},
-    }
+        return {
+            **pages,
+            "report.json": report_json(data),
+            "files.csv": files_csv(report.files, report.names),
+            **{f"tables/{name}.csv": table_csv(table) for name, table in tables(data).items()},
+        }
 
 
 def _contents(texts: Mapping[str, str], page: str) -> dict[str, bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from phiscan.language import lazy_gettext as _
 from phiscan.language import lazy_ngettext
@@ -11,11 +12,60 @@ from phiscan.metrics.cascade import CascadeLoss, cascade_loss
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.remaining import Bound
 from phiscan.model import Referral, Verdict
-from phiscan.report.data.estimates import Answer, Bar, Capture, Elusion, IncidentRow, Summary
-from phiscan.report.data.report import Characteristic, Coverage, Final, Funnel, Headline, People
-from phiscan.report.sections.counts import Names, by_folder, by_format
+from phiscan.report.sections.counts import Coverage, Funnel, Names, People
+from phiscan.report.sections.missed import Capture
+from phiscan.report.sections.reviewers import IncidentRow
+from phiscan.report.sections.screened import Characteristic, Elusion, Final
 from phiscan.report.words import EXPOSURES, count, counted, number, share, waiting_for_ocr
 from phiscan.review.worklist.model import Exposure, FileRecord
+from phiscan.visible import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question of the first page: a number, and a sentence that says what it claims.
+
+    ``caution`` says what the number leaves out; ``reason`` why there is no number.
+    """
+
+    id: str
+    question: str
+    n: int | None
+    sentence: str
+    caution: str = ""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A named count of a picture; ``kind`` is its colour."""
+
+    name: str
+    kind: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The first page: the answers, what became of the files, who can read the PHI, and where it is."""
+
+    answers: tuple[Answer, ...]
+    outcomes: tuple[Bar, ...]
+    exposures: tuple[Bar, ...]
+    places: tuple[Bar, ...]
+    places_are: str  # what ``places`` counts by: folder or format
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """One of the four figures at the head of the statistics: with its interval and a sentence on it."""
+
+    name: str
+    value: float | None
+    ci95: tuple[float, float] | None
+    sentence: str
+    caution: str
+    reason: str | None
 
 
 def headlines(
@@ -132,7 +182,6 @@ def summary(
     missed: Headline,
     incidents: Sequence[IncidentRow],
     in_no_incident: int,
-    same_people: Mapping[int, str],
 ) -> Summary:
     """Build the first page from the other sections.
 
@@ -150,9 +199,10 @@ def summary(
     unsettled = funnel.undecided + funnel.unsure
     # A verdict of "unsure" settles no file.
     is_reviewed = not unsettled or any(row.verdict in {Verdict.PHI, Verdict.NOT_PHI} for row in rows)
-    folders = by_folder(suspects, same_people, names)
-    groups = folders or by_format(suspects, same_people)
-    most = sorted(groups, key=lambda group: (-group.crawled, group.name))
+    places = [row for row in suspects if row.outcome != "skipped"]
+    folders = Counter(filter(None, map(names.folder, places)))
+    formats = Counter(visible(row.media_type) or _("not known") for row in places)
+    most = sorted((folders or formats).items(), key=lambda place: (-place[1], place[0]))
     return Summary(
         answers=(
             _files(confirmed, unsettled, is_reviewed=is_reviewed),
@@ -168,7 +218,7 @@ def summary(
             for one in EXPOSURES
             if exposures[one]
         ),
-        places=tuple(Bar(group.name, "phi", group.crawled) for group in most[:N_PLACES]),
+        places=tuple(Bar(name, "phi", n) for name, n in most[:N_PLACES]),
         places_are="folder" if folders or not suspects else "format",
     )
 

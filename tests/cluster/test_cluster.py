@@ -1,6 +1,5 @@
 """A real scheduler and real workers, killed at will: the database is that of an undisturbed local scan."""
 
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -30,15 +29,13 @@ def homes(tmp_path: Path, share: str | Path) -> tuple[Tool, Tool]:
     """Scan undisturbed with one home; give another one the same key."""
     undisturbed, other = Tool(tmp_path / "home"), Tool(tmp_path / "home2")
     assert undisturbed.run("scan", share).returncode == 1
-    other.home.mkdir(mode=0o700)
-    shutil.copy2(undisturbed.home / "key", other.home / "key")
+    other.same_key(undisturbed)
     return undisturbed, other
 
 
 def _keyed(tmp_path: Path) -> Tool:
     """Return a home with a key."""
     tool = Tool(tmp_path / "home")
-    tool.home.mkdir(mode=0o700)
     create_key(tool.home / "key")
     return tool
 

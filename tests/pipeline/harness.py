@@ -3,10 +3,13 @@
 import contextlib
 import json
 import os
+import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,15 +18,16 @@ import pytest
 
 from phiscan.model import SourceFile
 from tests.cli.program import invoke
+from tests.waiting import wait_until
 
 LETTER = """Lakeside Community Clinic
 12 Harbour Road, Kingston, ON K7L 3N6    Tel 613-555-0142
 
-Re: {first} {last}, born {born}, health card {card}
+Re: {first} {last}, born {born}, health card 1234 567 897
 
 Dear Dr. Amara Velthuis,
 
-Thank you for seeing this patient, who has had type 2 diabetes mellitus and hypertension since {year}.
+Thank you for seeing this patient, who has had type 2 diabetes mellitus and hypertension since 2009.
 The patient takes metformin 500 mg twice daily and complains of chest pain on exertion. Blood pressure was
 150/95. I would be grateful for an echocardiogram and your opinion on treatment.
 """
@@ -67,11 +71,51 @@ class Tool:
             check=False,
         )
 
-    def scan(self, *arguments: str | Path) -> Any:
-        """Scan whatever comes of it, and return the summary."""
+    def scan(self, *arguments: str | Path, hidden: str = "\0") -> Any:
+        """Scan whatever comes of it, and return the summary; ``hidden`` is in no output."""
         done = self.run("scan", *arguments, "--json", "--exit-zero")
         assert done.returncode == 0, done.stderr
+        assert hidden not in done.stdout + done.stderr
         return json.loads(done.stdout)
+
+    def start(self, *arguments: str | Path) -> subprocess.Popen[str]:
+        """Begin a run in the background."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            env=self.environment(),
+            cwd=self.home.parent,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def start_and_kill(self, *arguments: str | Path, when: Callable[[], bool]) -> None:
+        """Begin a run, and kill it in its middle: as soon as something is so."""
+        with self.start(*arguments) as process:
+            wait_until(
+                lambda: when() or process.poll() is not None,
+                "the moment of the kill, or the end",
+                ceiling_s=600,
+            )
+            process.kill()
+        assert process.returncode == -signal.SIGKILL, "the run was over before it was killed"
+
+    def same_key(self, other: "Tool") -> None:
+        """Make the home with the key of another one, so that the keyed hashes can be compared."""
+        self.home.mkdir(mode=0o700, parents=True)
+        shutil.copy2(other.home / "key", self.home / "key")
+
+    def has_written(self, secret: str) -> bool:
+        """Tell whether any file of the home or the temporary folder holds a secret."""
+        places = (path for folder in (self.home, self.temp) for path in folder.rglob("*"))
+        return any(secret.encode() in path.read_bytes() for path in places if path.is_file())
+
+    def scan_like_a_folder(self, url: str, folder: Path, secret: str) -> Any:
+        """Scan a share, and what lies in it as a folder; return the summary, which is the same for both."""
+        there, here = self.scan(url, hidden=secret), type(self)(self.home.parent / "local").scan(folder)
+        same = ("crawled", "screened", "referred", "screened_positive", "bytes", "people_at_risk", "failed")
+        assert {name: there[name] for name in same} == {name: here[name] for name in same}
+        return there
 
 
 class ToolHere(Tool):
@@ -107,7 +151,7 @@ def write_share(folder: Path, n_files: int, *, distinct: bool = False) -> Path:
             letter = number // 10
             first, last = FIRST[letter % 5], LAST[letter // 5 % 5]
             born = f"{letter % 28 + 1} May {1931 + letter // 28}" if distinct else "3 May 1961"
-            path.write_text(LETTER.format(first=first, last=last, born=born, card="1234 567 897", year=2009))
+            path.write_text(LETTER.format(first=first, last=last, born=born))
     return folder
 
 
@@ -117,11 +161,11 @@ def source_of(root: Path, path: str | Path) -> SourceFile:
     return SourceFile.of(bytes(root), bytes(place.relative_to(root)), place.lstat())
 
 
-def n_recorded(database: Path) -> int:
-    """Count the examinations in a database so far; 0 while it is being made."""
+def n_recorded(database: Path, table: str = "examination") -> int:
+    """Count the rows of a table of a database so far; 0 while it is being made."""
     try:
         with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
-            (count,) = connection.execute("SELECT count(*) FROM examination").fetchone()
+            (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608 (our names)
     except sqlite3.OperationalError:
         return 0
     return int(count)

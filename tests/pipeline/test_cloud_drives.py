@@ -1,9 +1,7 @@
 """Scans of cloud drives, from the listing to the queue, against servers on loopback."""
 
-import json
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -34,22 +32,12 @@ def test_a_cloud_drive_is_scanned_as_a_folder_is(
         drive.share(next(iter(items.values())), server.public)
         for name, value in server.environment(tmp_path / "server").items():
             monkeypatch.setenv(name, value)
-
-        def scan(of: Tool, what: str) -> dict[str, Any]:
-            done = of.run("scan", what, "--json", "--exit-zero")
-            assert done.returncode == 0, done.stderr
-            assert server.secret not in done.stdout + done.stderr
-            summary: dict[str, Any] = json.loads(done.stdout)
-            return summary
-
-        there, here = scan(tool, root), scan(Tool(tool.home.parent / "local"), str(folder))
-        same = ("crawled", "screened", "referred", "screened_positive", "bytes", "people_at_risk", "failed")
-        assert {name: there[name] for name in same} == {name: here[name] for name in same}
+        there = tool.scan_like_a_folder(root, folder, server.secret)
         assert there["screened"] == 30
         path, item = next(iter(items.items()))
         drive.replace(item, path.read_bytes().replace(b"diabetes", b"diabetez"))
         requests = len(server.requests)
-        second = scan(tool, root)
+        second = tool.scan(root, hidden=server.secret)
         assert (second["screened"], second["unchanged"]) == (1, 29)
         assert len(server.requests) - requests < 15
         with sqlite3.connect(tool.database) as connection:
@@ -57,6 +45,4 @@ def test_a_cloud_drive_is_scanned_as_a_folder_is(
             readers = connection.execute("SELECT * FROM access").fetchall()
         assert owners == (31,)
         assert "everyone" in str(readers)
-        for written in [*tool.home.rglob("*"), *tool.temp.rglob("*")]:
-            if written.is_file():
-                assert server.secret.encode() not in written.read_bytes()
+        assert not tool.has_written(server.secret)

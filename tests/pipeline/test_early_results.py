@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -73,21 +72,13 @@ def run_scan(home: Path, share: Path, workers: Held) -> None:
         scan(config, roots, store, ignore=load_ignore(config, roots), workers=workers)
 
 
-def _n_early(home: Path) -> int:
-    try:
-        with sqlite3.connect(f"file:{home / 'phiscan.db'}?mode=ro", uri=True) as connection:
-            (count,) = connection.execute("SELECT count(*) FROM early_result").fetchone()
-    except sqlite3.OperationalError:
-        return 0  # the database is being made
-    return int(count)
-
-
 @pytest.mark.slow
 def test_a_kill_while_the_first_file_is_slow_loses_nothing_that_was_read(tmp_path: Path) -> None:
     share = write_share(tmp_path / "share", N_FILES, distinct=True)
     for number, path in enumerate(sorted(share.rglob("*.txt"))):  # a file waits for one of its own size
         path.write_text(path.read_text() + "The end.\n" * number)
     undisturbed, disturbed = tmp_path / "home", tmp_path / "home2"
+    database = disturbed / "phiscan.db"
     for home in (undisturbed, disturbed):
         home.mkdir(mode=0o700)
     create_key(undisturbed / "key")
@@ -98,16 +89,17 @@ def test_a_kill_while_the_first_file_is_slow_loses_nothing_that_was_read(tmp_pat
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     wait_until(
-        lambda: _n_early(disturbed) == N_FILES - 1 or child.poll() is not None, "all others are committed"
+        lambda: n_recorded(database, "early_result") == N_FILES - 1 or child.poll() is not None,
+        "all others are committed",
     )
     child.kill()
     assert child.wait() == -signal.SIGKILL
-    assert n_recorded(disturbed / "phiscan.db") == 0  # in crawl order: the first file is missing
+    assert n_recorded(database) == 0  # in crawl order: the first file is missing
     resumed = Held(hold=False)
     run_scan(disturbed, share, resumed)
     assert len(resumed.asked) == 1  # the file that was slow
-    assert _n_early(disturbed) == 0
-    assert database_rows(disturbed / "phiscan.db") == database_rows(undisturbed / "phiscan.db")
+    assert n_recorded(database, "early_result") == 0
+    assert database_rows(database) == database_rows(undisturbed / "phiscan.db")
 
 
 def test_a_file_that_changed_since_the_kill_is_read_again(tmp_path: Path) -> None:

@@ -55,11 +55,8 @@ def test_a_scan_stores_the_same_whatever_else_the_machine_does(
     write_csv(share / "export.csv", 8_000)
     write_inventory(share / "stock.csv", 1_000_000)  # without a patient
     tools = [ToolHere(tmp_path / name / "home") for name in ("idle", "busy")]
-    for tool in tools:
-        tool.home.mkdir(parents=True)
     create_key(tools[0].home / "key")
-    (tools[1].home / "key").write_bytes((tools[0].home / "key").read_bytes())
-    (tools[1].home / "key").chmod(0o600)
+    tools[1].same_key(tools[0])
     idle = stored_of(tools[0], share)
     with busy_machine(tmp_path):
         busy = stored_of(tools[1], share)

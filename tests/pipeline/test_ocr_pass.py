@@ -36,7 +36,7 @@ def _picture(path: Path, text: str) -> None:
 
 
 def _letter(last: str) -> str:
-    return LETTER.format(first="Quenna", last=last, born="3 May 1961", card="1234 567 897", year=2009)
+    return LETTER.format(first="Quenna", last=last, born="3 May 1961")
 
 
 @pytest.fixture
@@ -48,6 +48,12 @@ def share(tmp_path: Path) -> Path:
     (folder / "z").mkdir()
     (folder / "z" / "letter.txt").write_text(_letter("Karrowick"))
     return folder
+
+
+def _config(tmp_path: Path) -> Config:
+    config = Config(home=tmp_path / "home", workers=1, limits=Limits(ocr_s=300))  # on a busy machine
+    create_key(config.key_file)
+    return config
 
 
 def _source(path: bytes) -> SourceFile:
@@ -68,10 +74,7 @@ def _outcomes(tool: ToolHere) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_first_referral_is_recorded_before_ocr_of_anything_begins(tmp_path: Path, share: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    config = Config(home=home, workers=1, limits=Limits(ocr_s=300))  # on a busy machine
-    create_key(config.key_file)
+    config = _config(tmp_path)
     events: list[str] = []
     referred_at_begin: list[int] = []
     n_failed: list[int] = []
@@ -84,7 +87,7 @@ def test_first_referral_is_recorded_before_ocr_of_anything_begins(tmp_path: Path
             if progress.n_ocr and "ocr" not in events:
                 assert progress.n_ocr_read == 0
                 events.append("ocr")
-                with sqlite3.connect(home / "phiscan.db") as connection:
+                with sqlite3.connect(config.home / "phiscan.db") as connection:
                     query = "select count(*) from examination where referral = 'referred'"
                     referred_at_begin.extend(connection.execute(query).fetchone())
 
@@ -137,10 +140,7 @@ def test_budget_that_is_used_up_leaves_the_rest_to_the_next_scan(tmp_path: Path,
 
 @pytest.mark.slow
 def test_interrupted_second_pass_goes_on_where_it_stopped(tmp_path: Path, share: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    config = Config(home=home, workers=1, limits=Limits(ocr_s=300))  # on a busy machine
-    create_key(config.key_file)
+    config = _config(tmp_path)
     ignore = load_ignore(config, [])
 
     def stop(progress: Progress) -> None:
@@ -166,9 +166,7 @@ class _Stopped(Held):
 
 @pytest.mark.slow
 def test_resumed_scan_reads_the_pictures_of_results_kept_aside(tmp_path: Path, share: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    create_key(Config(home=home).key_file)
+    home = _config(tmp_path).home
     with pytest.raises(KeyboardInterrupt):
         run_scan(home, share, _Stopped(hold=False))
     crew = Held(hold=False)

@@ -14,7 +14,7 @@ from phiscan.extract import extract_bytes
 from phiscan.extract.ocr import recognition
 from phiscan.extract.ocr.layout import SeenPicture, Word, current_log, logged_pictures, word_spans
 from phiscan.model import Document, EntityType, Segment
-from phiscan.pipeline.rereading.page_pictures import MAX_SHOWN, PagePicture, WordBox, _placed, read_shown
+from phiscan.pipeline.rereading.reveal import MAX_SHOWN, PagePicture, WordBox, _placed, read_shown
 from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.writing import PURPOSES
 from phiscan.review.store import Store

@@ -39,33 +39,20 @@ def _config(tmp_path: Path) -> Config:
     return config
 
 
-def _scan(tool: ToolHere, *arguments: str) -> dict[str, Any]:
-    done = tool.run("scan", *arguments, "--json", "--exit-zero")
-    assert done.returncode == 0, done.stderr
-    assert PASSWORD not in done.stdout + done.stderr
-    summary: dict[str, Any] = json.loads(done.stdout)
-    return summary
-
-
 @pytest.mark.slow
 def test_a_share_is_scanned_as_a_folder_is(tool_here: ToolHere, samba: Server) -> None:
     write_share(samba.share, 30)
-    tool, local = tool_here, ToolHere(tool_here.home.parent / "local")
-    there, here = _scan(tool, samba.url), _scan(local, str(samba.share))
-    same = ("crawled", "screened", "referred", "screened_positive", "bytes", "people_at_risk", "failed")
-    assert {name: there[name] for name in same} == {name: here[name] for name in same}
+    there = tool_here.scan_like_a_folder(samba.url, samba.share, PASSWORD)
     assert there["screened"] == 30
     again = samba.share / "0/file0000.txt"
     again.write_text(again.read_text().replace("diabetes", "diabetez"))
-    second = _scan(tool, samba.url)
+    second = tool_here.scan(samba.url, hidden=PASSWORD)
     assert (second["screened"], second["unchanged"]) == (1, 29)
-    shown = tool.run("queue", "show", f"{samba.url}/0/file0000.txt")
+    shown = tool_here.run("queue", "show", f"{samba.url}/0/file0000.txt")
     assert "may be read by" in shown.stdout, shown.stderr
-    with sqlite3.connect(tool.database) as connection:
+    with sqlite3.connect(tool_here.database) as connection:
         assert connection.execute("SELECT count(*) FROM access WHERE owner <> ''").fetchone() == (31,)
-    for path in [*tool.home.rglob("*"), *tool.temp.rglob("*")]:
-        if path.is_file():
-            assert PASSWORD.encode() not in path.read_bytes()
+    assert not tool_here.has_written(PASSWORD)
 
 
 def test_a_dry_run_opens_nothing(tool_here: ToolHere, samba: Server) -> None:

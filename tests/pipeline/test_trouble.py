@@ -113,15 +113,11 @@ def test_refuses_another_key_before_it_opens_a_file(tool_here: ToolHere, share: 
 
 
 @pytest.mark.slow
-def test_stops_when_the_database_is_deleted_under_it(tool: Tool, share: Path) -> None:
-    process = subprocess.Popen(
-        tool.command("scan", share),
-        env={**tool.environment(), "PHISCAN_WORKERS": "1"},
-        cwd=tool.home.parent,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+def test_stops_when_the_database_is_deleted_under_it(
+    tool: Tool, share: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PHISCAN_WORKERS", "1")
+    process = tool.start("scan", share)
     wait_until(lambda: _has_scan(tool) or process.poll() is not None, "the scan has begun")
     for path in tool.home.glob("phiscan.db*"):
         path.unlink()

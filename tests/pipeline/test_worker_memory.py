@@ -59,7 +59,6 @@ def test_a_worker_gives_back_the_memory_of_a_large_document(tmp_path: Path) -> N
 def test_file_that_needs_too_much_memory_fails_with_the_limit_and_the_others_are_read(tmp_path: Path) -> None:
     share, home = tmp_path / "share", tmp_path / "home"
     share.mkdir()
-    home.mkdir()
     for number in range(8):
         (share / f"{number}.txt").write_text(f"Minutes of the parking committee, number {number}.\n")
     Image.new("L", (13_000, 13_000), 255).save(share / "large.png")  # 169 MB of pixels

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from phiscan.model import FileResult
-from phiscan.report.data.report import ReportData
-from phiscan.report.gather import gather
+from phiscan.report.gather import ReportData, gather
 from phiscan.store.database import open_database
 from tests.report.synthetic import NOW, Made, decide_referred, fill, share
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from phiscan.model import (
     EntityType,
@@ -24,8 +25,8 @@ from phiscan.model import (
     UnreadPart,
     Verdict,
 )
-from phiscan.report.data.estimates import Capture
-from phiscan.report.gather import gather
+from phiscan.report.gather import ReportData, gather
+from phiscan.report.sections.missed import Capture
 from phiscan.review.store import Store
 from phiscan.store.database import Database
 from tests.empty_database import new_database
@@ -177,6 +178,18 @@ def marked(said: Iterable[Sequence[bool]]) -> list[FileResult]:
     ]
 
 
+def data_of(made: Made, **options: Any) -> ReportData:
+    return gather(made.database, now=NOW, **options).data
+
+
+def decide(made: Made, verdicts: dict[str, Verdict], who: str = "A. Officer") -> ReportData:
+    """Decide files by their paths, and return the report."""
+    store = Store(made.database)
+    chosen = [(store.find(path), verdict) for path, verdict in verdicts.items()]
+    store.decide_all(chosen, reviewer=who, now=NOW)
+    return data_of(made)
+
+
 def captured(
     filled: Fill, results: Sequence[FileResult], verdicts: Sequence[Verdict | None] | None = None
 ) -> Capture:
@@ -185,7 +198,7 @@ def captured(
     given = enumerate([Verdict.PHI] * len(results) if verdicts is None else verdicts, start=1)
     decided = [(number, verdict) for number, verdict in given if verdict]
     Store(made.database).decide_all(decided, reviewer="A", now=NOW)
-    return gather(made.database, now=NOW).data.capture
+    return data_of(made).capture
 
 
 def fill(folder: Path, results: Sequence[FileResult], *, roots: Sequence[bytes] = (b"/srv/share",)) -> Made:

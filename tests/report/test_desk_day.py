@@ -14,8 +14,7 @@ import pytest
 
 from phiscan.metrics.agreement import agreement
 from phiscan.model import Verdict
-from phiscan.report.data.report import ReportData
-from phiscan.report.gather import gather
+from phiscan.report.gather import ReportData, gather
 from phiscan.report.pack import pack, write_pack
 from phiscan.review.decisions.learning import Mark
 from phiscan.review.store import Store

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from phiscan.model import PiiBit, PiiVector, Verdict
-from phiscan.report.data.estimates import Capture
-from phiscan.report.sections.missed import MIN_COMPARED
+from phiscan.report.sections.missed import MIN_COMPARED, Capture
 from tests.report.synthetic import Fill, captured, marked
 
 

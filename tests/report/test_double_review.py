@@ -7,9 +7,9 @@ import pytest
 
 from phiscan.metrics.agreement import agreement, krippendorff_alpha
 from phiscan.model import Referral, Verdict
-from phiscan.report.data.estimates import DoubleReview
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack
+from phiscan.report.sections.reviewers import DoubleReview
 from phiscan.review.store import Store
 from tests.report.page import visible_text
 from tests.report.synthetic import NOW, Fill, Made, screened

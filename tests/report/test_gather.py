@@ -10,15 +10,15 @@ from phiscan.metrics.elusion import elusion
 from phiscan.metrics.remaining import remaining
 from phiscan.metrics.screening import relative, tdp_frp
 from phiscan.model import OCR_PENDING, FailReason, PiiBit, Referral, UnreadPart, Verdict
-from phiscan.report.data.report import ReportData
-from phiscan.report.gather import gather
+from phiscan.report.gather import ReportData
 from phiscan.report.rendering.html import render
 from phiscan.review.store import Store
 from tests.report.synthetic import (
     NOW,
     Fill,
-    Made,
     captured,
+    data_of,
+    decide,
     decide_referred,
     failed,
     fill,
@@ -28,17 +28,6 @@ from tests.report.synthetic import (
     skipped,
 )
 from tests.review.samples import members
-
-
-def data_of(made: Made, **options: Any) -> ReportData:
-    return gather(made.database, now=NOW, **options).data
-
-
-def decide(made: Made, verdicts: dict[str, Verdict], who: str = "A. Officer") -> None:
-    store = Store(made.database)
-    store.decide_all(
-        [(store.find(path), verdict) for path, verdict in verdicts.items()], reviewer=who, now=NOW
-    )
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +66,7 @@ def paper_share() -> tuple[list[Any], dict[str, Verdict]]:
 def test_reproduces_tables_3_and_4_of_the_paper(filled: Fill) -> None:
     results, verdicts = paper_share()
     made = filled(results)
-    decide(made, verdicts)
-    found = {c.name: c for c in data_of(made).characteristics}
+    found = {c.name: c for c in decide(made, verdicts).characteristics}
     organization, street = found["OrganizationName"], found["StreetAddress"]
     assert (organization.phi, organization.not_phi, organization.negative) == (71, 4, 48)
     assert (street.phi, street.not_phi, street.negative) == (75, 3, 45)
@@ -133,8 +121,7 @@ def test_says_null_and_why_when_nothing_was_reviewed(filled: Fill) -> None:
 
 def test_an_unsure_verdict_verifies_nothing(filled: Fill) -> None:
     made = filled([screened("a.txt", Referral.REFERRED), screened("b.txt", Referral.REFERRED)])
-    decide(made, {"a.txt": Verdict.UNSURE})
-    data = data_of(made)
+    data = decide(made, {"a.txt": Verdict.UNSURE})
     assert data.overall.tdp.value is None
     assert (data.overall.unsure, data.overall.unverified) == (1, 2)
     assert (data.funnel.unsure, data.funnel.undecided) == (1, 1)
@@ -189,8 +176,7 @@ def test_a_changed_file_needs_a_new_verdict(filled: Fill) -> None:
 def test_counts_superseded_decisions_apart(filled: Fill) -> None:
     made = filled([screened("a.txt", Referral.REFERRED)])
     decide(made, {"a.txt": Verdict.PHI}, "A. Officer")
-    decide(made, {"a.txt": Verdict.NOT_PHI}, "B. Lead")
-    officer, lead = data_of(made).reviewers
+    officer, lead = decide(made, {"a.txt": Verdict.NOT_PHI}, "B. Lead").reviewers
     assert (officer.phi, officer.superseded) == (0, 1)
     assert (lead.not_phi, lead.superseded) == (1, 0)
 

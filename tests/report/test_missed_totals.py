@@ -8,7 +8,8 @@ import pytest
 from phiscan.metrics.capture_recapture.captures import capture_table
 from phiscan.metrics.capture_recapture.missed import estimate_missed
 from phiscan.metrics.capture_recapture.strata import stratified_total
-from phiscan.report.data.estimates import Capture, Estimate
+from phiscan.report.sections.missed import Capture
+from phiscan.report.sections.screened import Estimate
 from tests.report.synthetic import Fill, captured, marked
 
 # Confirmed files by history, and what is read as text and as PDF.

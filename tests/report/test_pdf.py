@@ -7,8 +7,7 @@ import pytest
 from lxml import etree
 
 from phiscan.model import FailReason, Referral
-from phiscan.report.data.report import ReportData
-from phiscan.report.gather import gather
+from phiscan.report.gather import ReportData, gather
 from phiscan.report.rendering.html import render
 from phiscan.report.rendering.pdf import _drawn_width, _register_fonts, _widths, render_pdf
 from tests.report.synthetic import NOW, Fill, Made, failed, screened
@@ -112,7 +111,7 @@ def test_is_tagged_with_headings_tables_and_what_pictures_show(page: str, pdf: b
     assert roles.count("/Table") == page.count("<table")
     # The contents at the side of the page are links, and are no part of the paper.
     assert 0 < roles.count("/LI") == roles.count("/LBody") < page.count("<li")
-    assert all(one["/Alt"] for one in found if one["/S"] == "/Figure")
+    assert all(one["/Alt"] and one["/K"] for one in found if one["/S"] == "/Figure")
     assert "/Figure" in roles
     scopes = {one["/A"]["/Scope"] for one in found if one["/S"] == "/TH"}
     assert scopes == {"/Column", "/Row"}
@@ -141,7 +140,8 @@ def test_no_text_is_outside_of_the_tags_and_each_mark_has_its_element(pdf: bytes
 
 
 def test_a_table_of_many_pages_holds_every_file_and_its_head_is_read_once(filled: Fill) -> None:
-    made = filled([failed(f"x{number}.pdf", FailReason.CORRUPT, number) for number in range(30)])
+    long = "long name " * 30  # of fewer lines the table ends on its first page
+    made = filled([failed(f"{long}x{number}.pdf", FailReason.CORRUPT, number) for number in range(30)])
     pdf = render_pdf(page_of(made))
     text = text_of(pdf)
     assert all(f"x{number}.pdf" in text for number in range(30))

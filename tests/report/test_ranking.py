@@ -15,10 +15,10 @@ from phiscan.metrics.ranking import (
     rank,
 )
 from phiscan.model import Referral, Verdict
-from phiscan.report.data.estimates import ScoreRanking
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack
 from phiscan.report.rendering.html import plots
+from phiscan.report.sections.screened import ScoreRanking
 from phiscan.review.store import Store
 from tests.report.page import visible_text
 from tests.report.synthetic import NOW, Fill, Made, screened

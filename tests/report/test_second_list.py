@@ -5,11 +5,8 @@ from dataclasses import replace
 import pytest
 
 from phiscan.model import FileResult, Referral, Verdict
-from phiscan.report.data.report import ReportData
-from phiscan.report.gather import gather
 from phiscan.report.rendering.html import render
-from phiscan.review.store import Store
-from tests.report.synthetic import NOW, Fill, Made, screened
+from tests.report.synthetic import Fill, data_of, decide, screened
 
 NAMES = ("patterns", "names", "text")
 
@@ -25,13 +22,6 @@ def made_share() -> list[FileResult]:
         *(listed(f"listed-{number}.txt", 10 + number, (False, False, True)) for number in range(4)),
         screened("clear.txt", Referral.CLEAR, number=20),
     ]
-
-
-def decide(made: Made, verdicts: dict[str, Verdict]) -> ReportData:
-    store = Store(made.database)
-    chosen = [(store.find(path), verdict) for path, verdict in verdicts.items()]
-    store.decide_all(chosen, reviewer="A. Officer", now=NOW)
-    return gather(made.database, now=NOW).data
 
 
 def test_says_that_the_estimate_is_too_low_until_the_list_is_reviewed(filled: Fill) -> None:
@@ -86,7 +76,7 @@ def test_says_where_the_learned_version_and_the_former_one_differ(filled: Fill) 
         replace(listed("spared.txt", 30, (False, False, False)), reasons=(("former_version", 0.7),)),
         replace(screened("added.txt", Referral.REFERRED, number=31), reasons=(("former_version", -0.4),)),
     ]
-    found = gather(filled(share).database, now=NOW).data.second_list
+    found = data_of(filled(share)).second_list
     assert found.files == 5
     assert "the learned version in use refers 1 that the former one would not" in found.sentence
     assert "spares 1 that it would refer" in found.sentence

@@ -4,11 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 from phiscan.model import Referral, Verdict
-from phiscan.report.data.estimates import Answer, Bar, Summary
-from phiscan.report.data.report import ReportData
-from phiscan.report.gather import gather
+from phiscan.report.gather import ReportData, gather
 from phiscan.report.rendering.charts import named_bars
 from phiscan.report.rendering.html import render
+from phiscan.report.summary import Answer, Bar, Summary
 from phiscan.review.decisions.incidents import IncidentState
 from phiscan.review.store import Store
 from tests.report.page import parsed, visible_text

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from phiscan.report.data.report import ReportData
+from phiscan.report.gather import ReportData
 from phiscan.report.rendering.html import render
 from phiscan.report.sections.counts import ANY_KIND, type_levels
 from phiscan.report.sections.reviewers import NO_SPANS, NO_TOPICS

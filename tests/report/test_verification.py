@@ -4,12 +4,11 @@ from phiscan.metrics.elusion import sequential_upper, tail_of
 from phiscan.metrics.remaining import remaining
 from phiscan.metrics.verification import Verified, begg_greenes
 from phiscan.model import Referral, Verdict
-from phiscan.report.data.report import ReportData
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack
 from phiscan.review.store import Store
 from tests.report.page import visible_text
-from tests.report.synthetic import NOW, Fill, Made, screened
+from tests.report.synthetic import NOW, Fill, Made, data_of, screened
 from tests.review.samples import members
 
 
@@ -25,10 +24,6 @@ def sampled(filled: Fill, n_referred: int, phi: int, not_phi: int, sample: list[
         order = members(made.database, referred=False)
         store.decide_all(list(zip(order, sample, strict=False)), reviewer="A", now=NOW)
     return made
-
-
-def data_of(made: Made) -> ReportData:
-    return gather(made.database, now=NOW).data
 
 
 def text_of(made: Made) -> str:

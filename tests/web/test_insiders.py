@@ -7,8 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from phiscan.model import EntityType, Reason, Verdict
-from phiscan.pipeline.rereading.reveal import Rereader
-from phiscan.pipeline.rereading.vetoes import Veto, Vetoes
+from phiscan.pipeline.rereading.reveal import Rereader, Veto, Vetoes
 from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
 from tests.review.results import NOW

@@ -54,7 +54,8 @@ def warnings_of(
     files: Sequence[ReviewedFile], learned: LearnedDecision, log_odds: Floats, share: Share
 ) -> list[dict[str, Any]]:
     """Return the warnings about these decisions, for the share of the last scan."""
-    distances = _distances(files, learned)
+    distances = np.array([learned.examples.distances(point_of(item.evidence)) for item in files])
+    np.fill_diagonal(distances, np.inf)  # a file has none to itself
     messages = {
         "few": f"{len(files)} decided files, fewer than {FEW}: decide more referred files, then learn again"
         if len(files) < FEW
@@ -67,13 +68,6 @@ def warnings_of(
     }
     found = [{"kind": kind, "message": message} for kind, message in messages.items() if message]
     return [*found, *_doubts(files, distances, log_odds)]
-
-
-def _distances(files: Sequence[ReviewedFile], learned: LearnedDecision) -> Floats:
-    """Return the distances between decided files; a file has none to itself."""
-    found = np.array([learned.examples.distances(point_of(item.evidence)) for item in files])
-    np.fill_diagonal(found, np.inf)
-    return found
 
 
 def _shift(learned: LearnedDecision, share: Share, distances: Floats) -> str:

@@ -2,7 +2,11 @@
 
 The file is opened read-only where it lies and read by a confined process, like in a scan. Its content must
 be what was examined, byte for byte; otherwise nothing is shown. Nothing is written: not the text, not where
-it lay. Recording the reveal comes first (``Desk.reveal``), so that there is no text without a record.
+it lay. Recording the reveal comes first (``Desk.reveal``), so that there is no text without a record. Of some
+pictures in which text was recognized the image and the boxes of its words are sent to the person who asked.
+
+What the rules matched and refused is not kept by a scan: it is found again with the rules of today, and only
+type, rule, why, place and shape leave the confined process.
 """
 
 from __future__ import annotations
@@ -12,26 +16,26 @@ import os
 import secrets
 import stat
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Self, TypeVar
 
 from phiscan import extract
-from phiscan.config import Config, PatientsTable
+from phiscan.config import Config, Limits, PatientsTable
 from phiscan.crawl import is_url
 from phiscan.errors import ConflictError, ExtractError, InputError
+from phiscan.extract.core.content import clean
+from phiscan.extract.ocr.layout import SeenPicture, logged_pictures, word_spans
 from phiscan.health.term_lexicon import load_lexicon
-from phiscan.model import Document, FileResult, SourceFile
+from phiscan.model import Document, EntityType, FileResult, Reason, Segment, SourceFile
 from phiscan.pipeline.engine import Engine, build_engine
 from phiscan.pipeline.file_names import as_examined, unread_document
 from phiscan.pipeline.passwords import read_passwords
 from phiscan.pipeline.process import process
 from phiscan.pipeline.rereading.allow_list import load_allow_list
 from phiscan.pipeline.rereading.masked_passages import Found, MaskedProse, masked_prose
-from phiscan.pipeline.rereading.page_pictures import ShownFile, read_shown
-from phiscan.pipeline.rereading.vetoes import Vetoes, vetoes
 from phiscan.pipeline.workers.delivery import Delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.review.decisions.writing import Examined
@@ -40,10 +44,145 @@ from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.service import program_service
 from phiscan.screen.rules.definitions import load_sound_rules
-from phiscan.screen.rules.recognizer import PatternRecognizer
+from phiscan.screen.rules.recognizer import PatternRecognizer, Refused
+from phiscan.store.identity import shape
 from phiscan.visible import visible
 
+MAX_SHOWN = 8  # pictures of one reveal
+MAX_STORED = 50  # told of one file; a table of numbers has thousands
 _PRELOAD = ("phiscan.pipeline.rereading.reveal",)
+
+
+@dataclass(frozen=True, slots=True)
+class Veto:
+    """One match that is no finding."""
+
+    entity_type: EntityType
+    rule: str
+    reasons: tuple[Reason, ...]  # the last one refused it
+    locator: str
+    start: int
+    preview: str  # the shape of the value
+
+
+@dataclass(frozen=True, slots=True)
+class Vetoes:
+    """The first vetoed matches of a file in text order, and how many there are in all."""
+
+    content_hash: str
+    first: tuple[Veto, ...]
+    n: int
+
+
+def vetoes(document: Document, recognizer: PatternRecognizer) -> Vetoes:
+    """Gather what the rules matched and refused; the same rule at the same place counts once."""
+    refused = {
+        (one.span.start, one.span.end, one.rule, one.entity_type): one
+        for one in recognizer.weigh(document)
+        if isinstance(one, Refused)
+    }
+    ordered = sorted(refused.items(), key=lambda item: item[0])
+    first = tuple(
+        Veto(
+            entity_type=one.entity_type,
+            rule=one.rule,
+            reasons=one.reasons,
+            locator=document.locate(one.span.start),
+            start=one.span.start,
+            preview=shape(one.span.of(document.text)),
+        )
+        for _, one in ordered[:MAX_STORED]
+    )
+    return Vetoes(document.content_hash, first, len(ordered))
+
+
+@dataclass(frozen=True, slots=True)
+class WordBox:
+    """A word by its place ``[start, end)`` in the document's text, and its box in pixels of the picture."""
+
+    start: int
+    end: int
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+@dataclass(frozen=True, slots=True)
+class PagePicture:
+    """A picture as JPEG, the stretch of text that was recognized in it, and the boxes of its words."""
+
+    locator: str
+    start: int
+    end: int
+    width: int
+    height: int
+    jpeg: bytes = field(repr=False)
+    words: tuple[WordBox, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFile:
+    """A document with its pictures from a place on."""
+
+    document: Document
+    pictures: tuple[PagePicture, ...]
+    n_pictures: int  # of the whole file
+
+    @property
+    def content_hash(self) -> str:
+        """Digest of the content."""
+        return self.document.content_hash
+
+
+def read_shown(source: SourceFile, limits: Limits, passwords: Sequence[str], start: int) -> ShownFile:
+    """Read a file again and return it with the pictures whose text is at ``start`` or after it.
+
+    Raises:
+        ExtractError: the file gives nothing at all.
+    """
+    with logged_pictures() as log:
+        document = extract.extract(source, limits, passwords)
+    placed = list(_placed(document, log.pictures))
+    chosen = [one for one in placed if one.end > start or one.start >= start][:MAX_SHOWN]
+    return ShownFile(document, tuple(chosen), len(placed))
+
+
+def _placed(document: Document, pictures: Iterable[SeenPicture]) -> Iterator[PagePicture]:
+    """Find the stretch of the document that each picture gave; one that gave none is at the end before it."""
+    segments = document.segments
+    at = reached = 0
+    for picture in pictures:
+        text = clean(picture.text)
+        found: Segment | None = None
+        if text.strip():
+            for later in range(at, len(segments)):
+                one = segments[later]
+                if one.locator == picture.place and document.text[one.start : one.end] == text:
+                    found, at = one, later + 1
+                    break
+            else:
+                continue  # the text was cut
+        start, end = (found.start, found.end) if found else (reached, reached)
+        reached = end
+        spans = word_spans(text, picture.words)
+        yield PagePicture(
+            picture.place,
+            start,
+            end,
+            picture.width,
+            picture.height,
+            picture.jpeg,
+            tuple(
+                WordBox(start + span[0], start + span[1], word.left, word.top, word.right, word.bottom)
+                for word, span in zip(picture.words, spans, strict=True)
+                if span is not None
+            )
+            if found
+            else (),
+        )
+
+
 RevealResult = TypeVar("RevealResult", Document, Vetoes, MaskedProse, ShownFile, FileResult)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import process_time
 from typing import TypeVar
 
@@ -42,7 +43,7 @@ from phiscan.pipeline.windows.people_estimate import (
     interval_of,
 )
 from phiscan.pipeline.windows.ranking import rank_windows
-from phiscan.pipeline.windows.text_windows import TextWindow, cut_window, window_ranges
+from phiscan.pipeline.windows.text_windows import TextWindow, cut_window, moved, window_ranges
 from phiscan.screen.people_count import count_people, name_key, names_of_people
 from phiscan.screen.prototypes import screening_of
 from phiscan.store.identity import Key, keyed_hashes
@@ -81,6 +82,12 @@ class _Examined:
     examination: Examination = field(repr=False)
     is_sampled: bool = False  # drawn at random
     is_passage: bool = False  # a few lines, which a window holds as well
+
+    def place_in(self, whole: Document, span: Span) -> Span | None:
+        """Return where a place in the window, or in a name after it, is in the whole document."""
+        if span.start < len(self.window.document.text):
+            return self.window.in_whole(span)
+        return place_in(whole, self.document, span)
 
 
 def strength(examination: Examination) -> tuple[float, ...]:
@@ -246,13 +253,8 @@ def _findings(whole: Document, by_strength: Sequence[_Examined]) -> tuple[tuple[
     """Return the findings in whole-document offsets, the strongest windows' first if they are too many."""
     found: dict[tuple[Span, str], Finding] = {}
     for one in by_strength:
-        for finding in one.examination.screening.findings:
-            is_of_text = finding.span.start < len(one.window.document.text)
-            span = one.window.in_whole(finding.span) if is_of_text else None
-            if span is None and not is_of_text:
-                span = place_in(whole, one.document, finding.span)
-            if span is not None:
-                found.setdefault((span, finding.entity_type), replace(finding, span=span))
+        for finding in moved(one.examination.screening.findings, partial(one.place_in, whole)):
+            found.setdefault((finding.span, finding.entity_type), finding)
     kept = sorted(list(found.values())[:MOST_FINDINGS], key=lambda finding: finding.span)
     return tuple(kept), len(found)
 
@@ -260,9 +262,7 @@ def _findings(whole: Document, by_strength: Sequence[_Examined]) -> tuple[tuple[
 def _terms(by_strength: Sequence[_Examined]) -> tuple[TermHit, ...]:
     hits: dict[TermHit, None] = {}  # windows and passages overlap
     for one in by_strength:
-        for hit in one.examination.health.terms:
-            if (span := one.window.in_whole(hit.span)) is not None:
-                hits[TermHit(span, hit.concept)] = None
+        hits.update(dict.fromkeys(moved(one.examination.health.terms, one.window.in_whole)))
         if len(hits) >= MOST_TERMS:
             break
     return tuple(sorted(list(hits)[:MOST_TERMS], key=lambda hit: hit.span))
@@ -270,12 +270,11 @@ def _terms(by_strength: Sequence[_Examined]) -> tuple[TermHit, ...]:
 
 def _patients(examined: Sequence[_Examined]) -> PatientCheck | None:
     """Join what the windows say of the organization's own patients, in whole-document offsets."""
-    checks = []
-    for one in examined:
-        if (check := one.examination.patients) is not None:
-            places = [(match, one.window.in_whole(match.span)) for match in check.matches]
-            matches = tuple(replace(match, span=span) for match, span in places if span is not None)
-            checks.append(replace(check, matches=matches))
+    checks = [
+        replace(check, matches=tuple(moved(check.matches, one.window.in_whole)))
+        for one in examined
+        if (check := one.examination.patients) is not None
+    ]
     return merged(checks)
 
 

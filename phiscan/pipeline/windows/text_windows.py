@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from phiscan.model import Document, Segment, Span
+from phiscan.model import Document, Finding, PatientMatch, Segment, Span, TermHit
+
+Placed = TypeVar("Placed", Finding, TermHit, PatientMatch)
 
 WINDOW_CHARS = 16_000
 _MIN_SHARE = 0.5  # of WINDOW_CHARS; a boundary before that makes the window too short
@@ -38,6 +41,11 @@ class TextWindow:
         if start < 0 or end > self.n_chars:
             return None
         return Span(start + self.start, end + self.start)
+
+
+def moved(found: Iterable[Placed], place_of: Callable[[Span], Span | None]) -> Iterator[Placed]:
+    """Yield what was found at its place in another document, where it has one there."""
+    return (replace(one, span=span) for one in found if (span := place_of(one.span)) is not None)
 
 
 def window_ranges(document: Document, n_chars: int = WINDOW_CHARS) -> list[tuple[int, int]]:

@@ -22,10 +22,10 @@ from phiscan.language import using
 from phiscan.metrics.differential_privacy import Spent, compose, laplace_library, noise_scale, release
 from phiscan.metrics.ranking import auc_roc, average_precision, rank
 from phiscan.model import Referral, Verdict
-from phiscan.report.data.scan_rows import read_decided
 from phiscan.report.pack import PDF, report_json, table_csv, write_files
 from phiscan.report.rendering.html import rendered
 from phiscan.report.rendering.tables import Column, columns, table_of
+from phiscan.report.scan_rows import read_decided
 from phiscan.review.worklist.model import FileRecord
 from phiscan.store.database import Database
 

@@ -12,8 +12,9 @@ from markupsafe import Markup
 
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics.ranking import minimum_aucpr, minimum_precision
-from phiscan.report.data.estimates import Bar, Elusion, ScoreRanking
-from phiscan.report.data.report import Characteristic, Coverage
+from phiscan.report.sections.counts import Coverage
+from phiscan.report.sections.screened import Characteristic, Elusion, ScoreRanking
+from phiscan.report.summary import Bar
 from phiscan.report.words import count, plain, ratio, share
 
 _SUMMARY_PLOTS_WIDTH = 380

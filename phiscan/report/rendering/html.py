@@ -17,12 +17,12 @@ from phiscan.metrics.capture_recapture.two_list import Total
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.remaining import ASSUMPTION
 from phiscan.report import words
-from phiscan.report.data.estimates import Estimate
-from phiscan.report.data.report import ReportData
+from phiscan.report.gather import ReportData
 from phiscan.report.rendering import charts
 from phiscan.report.rendering.charts import named_bars, precision_recall_plot, stacked
 from phiscan.report.rendering.tables import Cell, Column, Table, tables
 from phiscan.report.sections.missed import meaning
+from phiscan.report.sections.screened import Estimate
 
 PARTS = (
     ("summary", _("At a glance")),

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from xml.sax.saxutils import escape
 
 from lxml import etree
@@ -31,7 +31,6 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import (
     CondPageBreak,
-    Flowable,
     PageBreak,
     Paragraph,
     SimpleDocTemplate,
@@ -122,27 +121,37 @@ class TaggedCanvas(Canvas):  # type: ignore[misc]
         return reference
 
 
-class TaggedParagraph(Paragraph):  # type: ignore[misc]
-    """A paragraph whose text belongs to an element of the tree, on one or several pages.
+class Tagged:
+    """What belongs to an element of the tree, on one or several pages.
 
-    ``once``: repeated as the head of a table on its next page, it is decoration.
+    ``_once``: repeated as the head of a table on its next page, it is decoration.
     """
 
-    node: Node | None = None
-    once = False
+    _node: Node | None = None
+    _once = False
 
-    def split(self, width: float, height: float) -> list[Any]:
-        """Split it; each part belongs to the same element."""
-        parts: list[Any] = super().split(width, height)
-        for part in parts:
-            part.node, part.once = self.node, self.once
-        return parts
+    def tagged(self, node: Node | None, *, once: bool = False) -> Self:
+        """Make it part of an element, and return it."""
+        self._node, self._once = node, once
+        return self
 
     def drawOn(self, canvas: Any, x: float, y: float, _sW: float = 0) -> None:  # noqa: N802, N803 (reportlab's)
         """Draw it between its marks."""
-        again = self.once and self.node is not None and bool(self.node.content)
-        with canvas.marked(None if again else self.node):
-            super().drawOn(canvas, x, y, _sW)
+        again = self._once and self._node is not None and bool(self._node.content)
+        with canvas.marked(None if again else self._node):
+            super().drawOn(canvas, x, y, _sW)  # type: ignore[misc]
+
+
+class TaggedParagraph(Tagged, Paragraph):  # type: ignore[misc]
+    """A paragraph whose text belongs to an element of the tree."""
+
+    def split(self, width: float, height: float) -> list[Any]:
+        """Split it; each part belongs to the same element."""
+        return [part.tagged(self._node, once=self._once) for part in super().split(width, height)]
+
+
+class TaggedPicture(Tagged, Drawing):  # type: ignore[misc]
+    """A drawing that is one picture of the tree."""
 
 
 class TaggedTable(Table):  # type: ignore[misc]
@@ -151,24 +160,6 @@ class TaggedTable(Table):  # type: ignore[misc]
     def _drawLines(self) -> None:  # noqa: N802 (reportlab's)
         with self.canv.marked(None):
             super()._drawLines()
-
-
-class TaggedPicture(Flowable):  # type: ignore[misc]
-    """A drawing that is one picture of the tree."""
-
-    def __init__(self, drawing: Any, node: Node) -> None:
-        super().__init__()
-        self._drawing, self._node = drawing, node
-
-    def wrap(self, width: float, height: float) -> tuple[float, float]:
-        """Return its size."""
-        size: tuple[float, float] = self._drawing.wrap(width, height)
-        return size
-
-    def drawOn(self, canvas: Any, x: float, y: float, _sW: float = 0) -> None:  # noqa: N802, N803 (reportlab's)
-        """Draw it between its marks."""
-        with canvas.marked(self._node):
-            self._drawing.drawOn(canvas, x, y, _sW)
 
 
 BODY, BOLD, MONO = "DejaVuSans", "DejaVuSans-Bold", "DejaVuSansMono"
@@ -185,19 +176,20 @@ COLOURS = {
     "frp": "#5b6b7d",
     "axis": "#c4c9cf",
     "muted": "#4a525b",
+    "open": "#a1252b47",  # pale
+    "openf": "#5b6b7d47",
     "": "#14181c",
 }
-_PALE = {"open": "#a1252b", "openf": "#5b6b7d"}
 
 
-def drawing(svg: Any, width: float) -> Drawing:
+def drawing(svg: Any, width: float) -> TaggedPicture:
     """Return an SVG picture of ``phiscan.report.rendering.charts`` as a drawing ``width`` points wide."""
     _, _, box_width, box_height = (float(number) for number in svg.get("viewBox").split())
     x_scale = width / box_width
     stretched = svg.get("preserveAspectRatio") == "none"
     y_scale = _BAR_HEIGHT / box_height if stretched else x_scale
     height = box_height * y_scale
-    picture = Drawing(width, height + 6)
+    picture = TaggedPicture(width, height + 6)
     for element in svg.iter():
         shape = _shape(element, x_scale, y_scale, height)
         if shape is not None:
@@ -215,7 +207,7 @@ def _shape(element: Any, x_scale: float, y_scale: float, height: float) -> Any:
     def y(name: str) -> float:
         return height - float(element.get(name, 0)) * y_scale
 
-    colour = _colour(element.get("class", ""))
+    colour = HexColor(COLOURS[element.get("class", "")], hasAlpha=element.get("class", "").startswith("open"))
     if element.tag == "rect":
         tall = float(element.get("height")) * y_scale
         return Rect(x("x"), y("y") - tall, x("width"), tall, fillColor=colour, strokeColor=None)
@@ -229,13 +221,6 @@ def _shape(element: Any, x_scale: float, y_scale: float, height: float) -> Any:
     return String(
         x("x"), y("y"), element.text, fontName=BODY, fontSize=size, fillColor=colour, textAnchor=anchor
     )
-
-
-def _colour(name: str) -> Color:
-    if name in _PALE:
-        solid = HexColor(_PALE[name])
-        return Color(solid.red, solid.green, solid.blue, alpha=0.28)
-    return HexColor(COLOURS[name])
 
 
 _ENTITIES = {"&ndash;": "&#8211;"}
@@ -297,14 +282,11 @@ def render_pdf(page: str) -> bytes:
     flow = [*_flow(body.find("header"), tree), *_flow(body.find("div/main"), tree)]
     canvas = partial(TaggedCanvas, root=tree)
     document.build(flow, onFirstPage=_footer, onLaterPages=_footer, canvasmaker=canvas)
-    made = next((time.get("datetime") for time in body.find("header").iter("time")), None)
-    for fact in body.findall("header//div"):
-        if fact.get("class") == "made":
-            made = fact.find("dd/time").get("datetime")
+    made = [time.get("datetime") for time in body.find("header").iter("time")]  # the last one is its own
     if not made:
         return stream.getvalue()
     # In UTC and of constant length, because a PDF contains byte offsets.
-    date = f"D:{datetime.fromisoformat(made).astimezone(UTC):%Y%m%d%H%M%S}+00'00'"
+    date = f"D:{datetime.fromisoformat(made[-1]).astimezone(UTC):%Y%m%d%H%M%S}+00'00'"
     return stream.getvalue().replace(_UNDATED, date.encode())
 
 
@@ -361,7 +343,7 @@ def _flow(element: Any, tree: Node, width: float = _WIDTH) -> Iterator[Any]:
         yield from _table(element, tree.add("Table"), width)
     elif tag == "svg":
         node = tree.add("Figure", alternative=_drawable(element.get("aria-label") or "picture"))
-        yield TaggedPicture(drawing(element, width), node)
+        yield drawing(element, width).tagged(node)
     elif tag in {"h1", "h2", "h3"}:
         yield from _heading(element, tree, width)
     elif tag in _BLOCKS:
@@ -369,9 +351,9 @@ def _flow(element: Any, tree: Node, width: float = _WIDTH) -> Iterator[Any]:
         named = (element.get("class") or "").split()
         style = next((_STYLES[name] for name in named if name in _STYLES), _STYLES[tag])
         node = tree.add("LI").add("LBody") if tag == "li" else tree.add(_ROLES.get(tag, "P"))
-        yield _tagged(_paragraph(element, style, width, **bullet), node)
+        yield _paragraph(element, style, width, **bullet).tagged(node)
     elif element.get("class") == "legend":
-        yield _tagged(TaggedParagraph(_legend(element), _STYLES["legend"]), tree.add("P"))
+        yield TaggedParagraph(_legend(element), _STYLES["legend"]).tagged(tree.add("P"))
     elif element.get("class") in _GRIDS:
         yield from _grid(element, tree, _GRIDS[element.get("class")])
     else:
@@ -382,16 +364,11 @@ def _flow(element: Any, tree: Node, width: float = _WIDTH) -> Iterator[Any]:
             yield PageBreak()
 
 
-def _tagged(paragraph: TaggedParagraph, node: Node, *, once: bool = False) -> TaggedParagraph:
-    paragraph.node, paragraph.once = node, once
-    return paragraph
-
-
 def _heading(element: Any, tree: Node, width: float) -> Iterator[Any]:
     """Yield a heading kept together with the beginning of what follows, or a whole picture."""
     in_card = element.getparent().get("class") == "head"
     style = _STYLES["name" if in_card else element.tag]
-    heading = _tagged(_paragraph(element, style, width), tree.add(element.tag.upper()))
+    heading = _paragraph(element, style, width).tagged(tree.add(element.tag.upper()))
     below = element.getnext()
     if width == _WIDTH and below is not None and below.tag not in _UNSPLIT:
         heading.keepWithNext = 0
@@ -427,7 +404,7 @@ def _table(element: Any, tree: Node, width: float) -> Iterator[Any]:
     if width == _WIDTH:
         yield CondPageBreak(_ROOM_BELOW["caption"])
     caption = TaggedParagraph(_markup(element.find("caption")), _STYLES["caption"])
-    yield _tagged(caption, tree.add("Caption"))
+    yield caption.tagged(tree.add("Caption"))
     lines = [[cell for cell in row if cell.get("aria-hidden") != "true"] for row in element.iter("tr")]
     n_head = len(element.findall("thead/tr"))
     widths = _widths(lines, width)
@@ -436,8 +413,7 @@ def _table(element: Any, tree: Node, width: float) -> Iterator[Any]:
         row, in_head = tree.add("TR"), number < n_head
         rows.append(
             [
-                _tagged(
-                    _paragraph(cell, _cell_style(cell, in_head=in_head), column - _CELL_PADDING),
+                _paragraph(cell, _cell_style(cell, in_head=in_head), column - _CELL_PADDING).tagged(
                     row.add("TH", scope="Column" if in_head else "Row")
                     if cell.tag == "th"
                     else row.add("TD"),

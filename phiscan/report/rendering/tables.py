@@ -19,9 +19,9 @@ from phiscan.metrics.capture_recapture.loglinear import ModelFit
 from phiscan.metrics.capture_recapture.two_list import Total
 from phiscan.metrics.intervals import Figure
 from phiscan.model import EntityType
-from phiscan.report.data.estimates import Estimate
-from phiscan.report.data.report import Characteristic, ReportData
+from phiscan.report.gather import ReportData
 from phiscan.report.sections.missed import meaning
+from phiscan.report.sections.screened import Characteristic, Estimate, Final
 from phiscan.report.words import (
     CHARACTERISTICS,
     ENTITY_TYPES,
@@ -170,19 +170,15 @@ def _screening(name: str, caption: str, found: Sequence[Characteristic]) -> Tabl
         *columns("count", positive=_("Files with it"), phi=_("PHI"), not_phi=_("Not PHI")),
         Column("unverified", _("Not verified"), "count"),
         Column("tdp", _("TDP"), "figure"),
-        Column(
-            "final_tdp", _("TDP will be"), "share", of=lambda c: _range(c.final_tdp.low, c.final_tdp.high)
-        ),
+        Column("final_tdp", _("TDP will be"), "share", of=lambda c: _range(c.final_tdp)),
         Column("frp", _("FRP"), "figure"),
-        Column(
-            "final_frp", _("FRP will be"), "share", of=lambda c: _range(c.final_frp.low, c.final_frp.high)
-        ),
+        Column("final_frp", _("FRP will be"), "share", of=lambda c: _range(c.final_frp)),
         Column("ppv", _("PPV"), "figure"),
     )
 
 
-def _range(low: float | None, high: float | None) -> Cell:
-    return None if low is None or high is None else (low, high)
+def _range(final: Final) -> Cell:
+    return None if final.low is None or final.high is None else (final.low, final.high)
 
 
 def _of_detectors(data: ReportData) -> tuple[Table, ...]:

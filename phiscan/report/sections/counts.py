@@ -5,23 +5,244 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from phiscan.errors import ConfigError
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics.hierarchy import REPRESENTATION
-from phiscan.model import EntityType, Outcome, Referral, Verdict
+from phiscan.metrics.intervals import Figure, proportion
+from phiscan.model import NOT_COVERED, EntityType, Outcome, Referral, Verdict
 from phiscan.patients.affected import NOTICE_AT, UNKNOWN, matched_patients
 from phiscan.patients.index import open_index
-from phiscan.report.data.estimates import AffectedPatients, Change, ChangedFile, LevelCount, TypeLevels
-from phiscan.report.data.report import DecisionRow, Group, People, Reviewer, Topic, TypeCount
-from phiscan.report.data.scan_rows import PreviousScan, StoredScan
+from phiscan.report.scan_rows import PreviousScan, StoredScan
 from phiscan.report.spans.files import read_type_map
 from phiscan.report.words import ENTITY_TYPES, plain
 from phiscan.review.worklist.model import Decision, FileRecord
 from phiscan.store.database import Database
 from phiscan.visible import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file, or a part of one, that could not be read."""
+
+    path: str
+    locator: str
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What became of every crawled file; crawled = screened + unchanged + skipped + failed.
+
+    ``read`` are the files whose text was screened, in this scan or (if unchanged since) in an earlier one;
+    ``read_share`` divides them by the files that had something to read (crawled less skipped).
+    """
+
+    crawled: int
+    screened: int
+    unchanged: int
+    skipped: dict[str, int]
+    failed: dict[str, int]
+    read: int
+    not_read: int
+    read_share: Figure
+    unread_parts: int
+    files_with_unread_parts: int
+    unread: tuple[Unread, ...]
+    ocr_files: int = 0  # waiting for OCR: the next scan reads them
+    ocr_parts: int = 0  # pages and pictures in them
+    sampled_files: int = 0  # long files that are referred by samples of their text
+    sampled: tuple[Unread, ...] = ()  # what was left out of them
+    not_covered: dict[str, int] = field(default_factory=dict)  # files by a language that is not read
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """The number of files after each step, and the verdicts on the last ones."""
+
+    crawled: int
+    read: int
+    screened_positive: int
+    referred: int
+    reviewed: int
+    phi: int
+    not_phi: int
+    unsure: int
+    undecided: int
+    pii_only: int
+    health_only: int
+    clear: int
+
+
+@dataclass(frozen=True, slots=True)
+class TypeCount:
+    """Findings of one identifier type in the referred files."""
+
+    entity_type: str
+    label: str
+    findings: int
+    distinct: int
+    files: int
+    phi_files: int
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCount:
+    """Findings under one label of the hierarchy of identifier types, in the referred files.
+
+    ``level`` 0 is a fine type, 1 the HIPAA identifier that it is, 2 all of them together.
+    """
+
+    level: int
+    name: str
+    label: str
+    parent: str
+    findings: int
+    distinct: int
+    files: int
+    phi_files: int
+
+
+@dataclass(frozen=True, slots=True)
+class TypeLevels:
+    """The findings at every level, each label before those below it; ``no_scores`` says what they are not."""
+
+    counts: tuple[LevelCount, ...]
+    representation: str
+    no_scores: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Files of one format or folder."""
+
+    name: str
+    crawled: int
+    read: int
+    not_read: int
+    screened_positive: int
+    referred: int
+    phi: int
+    not_phi: int
+    people: int
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRow:
+    """One decision as it was appended; ``standing`` is the one that counts now, ``undone`` was taken back."""
+
+    decision: int
+    file: int
+    path: str
+    verdict: Verdict
+    reviewer: str
+    decided: datetime
+    standing: bool
+    undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """The standing decisions of one person, and how many of theirs were superseded."""
+
+    reviewer: str
+    phi: int
+    not_phi: int
+    unsure: int
+    superseded: int
+    first: datetime
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Distinct people at risk, an estimate from linking identifiers; identical files counted once.
+
+    Those of referred files, without the ones that are decided as not PHI.
+
+    ``bands`` counts referred files by the number of people in each.
+    """
+
+    at_risk: int
+    in_confirmed: int
+    bands: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A health concept found in referred files."""
+
+    concept: str
+    hits: int
+    files: int
+    phi_files: int
+
+
+@dataclass(frozen=True, slots=True)
+class AffectedPatients:
+    """Distinct patients of the patient index matched in files that a person confirmed as PHI.
+
+    ``by_region``: by state or province of the patient list; None: there is no index now to know them from.
+    ``notice_in``: those with so many that notification laws ask for more than letters.
+    """
+
+    patients: int
+    by_region: dict[str, int] | None
+    notice_in: tuple[str, ...]
+    files: int  # confirmed and compared with an index
+    files_without_match: int  # of these; the count is not complete for them
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file whose referral, or presence, is not what it was at the scan before."""
+
+    change: str
+    file: int
+    path: str
+    now_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """This scan against the previous complete scan of the same folders.
+
+    Present now = ``new`` + ``moved`` + ``changed`` + ``same`` + ``now_read`` + ``no_longer_read`` +
+    ``never_read``. ``moved`` were met at a new place with the content of a file that is gone; ``deleted`` are
+    gone and were not met again. ``copies`` were taken over from an equal content by this scan. Newly referred
+    files are split by why: new or moved, content changed, or the same content judged by other ``versions``.
+    ``reason`` says why nothing is compared, or why the deleted files are not known; the counts are then None.
+    """
+
+    copies: int
+    previous: int | None = None
+    previous_ended: datetime | None = None
+    present_before: int | None = None
+    present: int | None = None
+    new: int | None = None
+    moved: int | None = None
+    changed: int | None = None
+    same: int | None = None
+    now_read: int | None = None
+    no_longer_read: int | None = None
+    never_read: int | None = None
+    deleted: int | None = None
+    newly_referred: int | None = None
+    newly_referred_new: int | None = None
+    newly_referred_changed: int | None = None
+    newly_referred_same: int | None = None
+    no_longer_referred: int | None = None
+    referred_gone: int | None = None
+    still_referred: int | None = None
+    versions: tuple[str, ...] = ()
+    files: tuple[ChangedFile, ...] = ()
+    reason: str | None = None
+
 
 FOLDER_DEPTH = 2
 # Name of a band, and its minimum number of people; the largest first.
@@ -389,3 +610,61 @@ def _kind(number: int, places: Mapping[int, FileRecord], previous: PreviousScan,
     if is_read:
         return NOW_READ
     return NO_LONGER_READ if was_read else NEVER_READ
+
+
+def coverage(stored: StoredScan, names: Names, n_read: int) -> Coverage:
+    """Return what became of every file of a scan; ``n_read``: files whose text was screened."""
+    summary = stored.summary
+    skipped = sum(summary.skipped.values())
+    unread: list[Unread] = []
+    sampled: list[Unread] = []
+    for row in stored.rows:
+        name = names.file(row)
+        if row.outcome is Outcome.FAILED:
+            unread.append(Unread(name, "", row.reason, visible(row.detail)))
+        if not row.covered:
+            unread.append(Unread(name, "", NOT_COVERED, row.language))
+        for part in row.unread:
+            entry = Unread(name, names.part(part.locator), part.reason, visible(part.detail))
+            (sampled if part.is_sampled else unread).append(entry)
+    due = summary.crawled - skipped
+    return Coverage(
+        crawled=summary.crawled,
+        screened=summary.screened,
+        unchanged=summary.unchanged,
+        skipped=dict(summary.skipped),
+        failed=dict(summary.failed),
+        read=n_read,
+        not_read=due - n_read,
+        read_share=proportion(n_read, due, _("there was no file to read")),
+        unread_parts=summary.n_unread_parts,
+        files_with_unread_parts=sum(any(not part.is_sampled for part in row.unread) for row in stored.rows),
+        unread=tuple(unread),
+        ocr_files=summary.n_ocr_files,
+        ocr_parts=summary.n_ocr_parts,
+        sampled_files=summary.n_sampled_files,
+        sampled=tuple(sampled),
+        not_covered=dict(summary.not_covered),
+    )
+
+
+def funnel(stored: StoredScan, read: tuple[FileRecord, ...]) -> Funnel:
+    """Count the files after each step; ``read``: those that were read."""
+    summary = stored.summary
+    referred = [entry.verdict for entry in read if entry.referral is Referral.REFERRED]
+    n = {verdict: referred.count(verdict) for verdict in Verdict}
+    decisions = [entry.referral for entry in read]
+    return Funnel(
+        crawled=summary.crawled,
+        read=len(read),
+        screened_positive=summary.screened_positive,
+        referred=summary.referred,
+        reviewed=n[Verdict.PHI] + n[Verdict.NOT_PHI],
+        phi=n[Verdict.PHI],
+        not_phi=n[Verdict.NOT_PHI],
+        unsure=n[Verdict.UNSURE],
+        undecided=referred.count(None),
+        pii_only=decisions.count(Referral.PII_ONLY),
+        health_only=decisions.count(Referral.HEALTH_ONLY),
+        clear=decisions.count(Referral.CLEAR),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -17,22 +18,125 @@ from phiscan.metrics.capture_recapture import loglinear, missed, strata, two_lis
 from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
 from phiscan.metrics.capture_recapture.loglinear import ASSUMPTION, SOURCE
 from phiscan.metrics.capture_recapture.missed import AIC_WINDOW, MAX_LISTS_ALL_MODELS, MissedFiles
+from phiscan.metrics.capture_recapture.two_list import Total
 from phiscan.metrics.detector_accuracy import detector_accuracy
 from phiscan.metrics.independence import feature_information
 from phiscan.model import PiiBit, Referral, Verdict
 from phiscan.report import words
-from phiscan.report.data.estimates import (
-    Capture,
-    DetectorRow,
-    Estimate,
-    FeatureDependence,
-    History,
-    PairEstimate,
-    StratumTotal,
-)
+from phiscan.report.sections.screened import Estimate
 from phiscan.report.words import FORMATS, plain
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorRow:
+    """A detector's confusion matrix: TP and FP as reviewed, FN, TN and accuracy from the estimated total.
+
+    ``by`` names the estimate of all PHI files; ``reason`` says what is missing.
+    """
+
+    name: str
+    tp: int
+    fp: int
+    unverified: int
+    fn: float | None
+    tn: float | None
+    sensitivity: float | None
+    accuracy: float | None
+    by: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureDependence:
+    """Mutual information, in nats, of the stored features of two detectors over the confirmed PHI files.
+
+    ``mean`` is over all pairs of features, as Mane et al. compare detectors; ``highest`` is the most
+    dependent pair, ``first_feature`` and ``second_feature``.
+    """
+
+    first: str
+    second: str
+    compared: int
+    mean: float | None
+    highest: float | None
+    first_feature: str
+    second_feature: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StratumTotal:
+    """The PHI files of one format: confirmed and found by a detector, and estimated in all."""
+
+    name: str
+    found: int
+    total: Total
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One capture history: the detectors that classified files as PHI, and the verdicts on these files."""
+
+    detectors: dict[str, bool]
+    files: int
+    referred: int
+    phi: int
+    not_phi: int
+    unverified: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairEstimate:
+    """Capture-recapture with two detectors: Lincoln-Petersen and Chapman, from the three counts.
+
+    ``dependence`` is the mutual information of the two verdicts, in nats, over the ``compared`` confirmed
+    files that a third detector found: only there is the cell "neither" observed. ``reason`` says why it is
+    None.
+    """
+
+    first: str
+    second: str
+    both: int
+    only_first: int
+    only_second: int
+    lincoln_petersen: Total
+    chapman: Total
+    compared: int
+    dependence: float | None
+    p_value: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """The model-based answer: how much all detectors missed together, from how they overlap.
+
+    ``n_found`` are the confirmed PHI files that at least one detector found; ``outside`` those that none
+    did; ``open`` the files that some detector found and nobody has verified. ``counts`` are the confirmed
+    files by capture history, one digit per detector in the order of ``detectors``. ``totals`` are all
+    totals, each with what it is made of; ``formats`` are the estimates within each format, the parts of one
+    of them. ``reason`` says why nothing is estimated; ``warnings`` say why an estimate is not to be
+    trusted.
+    """
+
+    detectors: tuple[str, ...]
+    n_found: int
+    outside: int
+    open: int
+    counts: dict[str, int]
+    pairs: tuple[PairEstimate, ...]
+    models: MissedFiles | None
+    totals: tuple[Estimate, ...]
+    formats: tuple[StratumTotal, ...]
+    reason: str | None
+    warnings: tuple[str, ...]
+    assumption: str
+    source: str
+    accuracy: tuple[DetectorRow, ...] = ()
+    features: tuple[FeatureDependence, ...] = ()
+
 
 MIN_STRATA = 2
 _AVERAGE_SOURCE = _("Burnham & Anderson (2002), section 4.3; Buckland, Burnham & Augustin (1997)")

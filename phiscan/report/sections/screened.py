@@ -8,20 +8,154 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from phiscan.language import lazy_gettext as _
 from phiscan.language import lazy_join
-from phiscan.metrics import ranking
+from phiscan.metrics import elusion, ranking
 from phiscan.metrics.intervals import Figure, proportion
 from phiscan.metrics.screening import coverage, relative, tdp_frp
 from phiscan.metrics.verification import VERIFIED_ASSUMPTION, VERIFIED_SOURCE, Verified, begg_greenes
 from phiscan.model import Referral, Verdict
-from phiscan.report.data.estimates import Elusion, Estimate, ScoreRanking, SecondList, Verification
-from phiscan.report.data.report import Characteristic, Final
 from phiscan.report.words import count
 from phiscan.review.worklist.model import FileRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One number that can be followed: formula, inputs by name, assumption and source.
+
+    ``formula`` is plain text, with one letter per input where their names begin with one. ``unit`` says
+    how it reads: "share" of a whole, "number" of files, or a plain "ratio". ``reason`` says why the
+    value, or with a value why its interval, does not exist.
+    """
+
+    name: str
+    value: float | None
+    ci95: tuple[float, float] | None
+    unit: Literal["share", "number", "ratio"]
+    formula: str
+    inputs: dict[str, float]
+    assumption: str
+    source: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """Where a figure will lie once every file is verified, whatever the open verdicts turn out to be.
+
+    ``low`` counts every open file against the figure, ``high`` every one for it; ``ci95`` reaches from the
+    lower exact limit of the one to the upper exact limit of the other.
+    """
+
+    low: float | None
+    high: float | None
+    ci95: tuple[float, float] | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Characteristic:
+    """The screen "the file shows this": Table 1 of the paper, with TDP, FRP and PPV.
+
+    ``positive`` = phi + not_phi + unverified; ``n`` = positive + negative. The cells under ``negative`` are
+    not known to anybody. ``relative_tdp`` and ``relative_frp`` divide by those of the ``reference``.
+    """
+
+    name: str
+    label: str
+    hipaa: str
+    n: int
+    positive: int
+    negative: int
+    phi: int
+    not_phi: int
+    unverified: int
+    unsure: int
+    coverage: Figure
+    tdp: Figure
+    frp: Figure
+    ppv: Figure
+    final_tdp: Final
+    final_frp: Final
+    reference: str
+    relative_tdp: Figure
+    relative_frp: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class SecondList:
+    """The second list: files that a detector marked and that were not referred, with their verdicts.
+
+    ``phi_share`` is its yield: the share of PHI among those reviewed. ``too_low``: some were not reviewed, so
+    that capture histories lack their PHI and the estimate of what was missed is too low. ``phi``, ``not_phi``
+    and ``phi_share`` are None where only the number of reviewed files is known.
+    """
+
+    files: int
+    reviewed: int
+    phi: int | None
+    not_phi: int | None
+    phi_share: Figure | None
+    too_low: bool
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Elusion:
+    """The random sample of the files that were not referred, as the desk drew it: counts of its review.
+
+    ``found`` is the PHI among the reviewed (unsure and disputed are PHI). The bound is
+    ``ReportData.remaining.missed_in_rest``; ``recall_lower`` is the recall of the referral by it.
+    """
+
+    population: int
+    drawn: int
+    reviewed: int
+    found: int
+    recall_lower: float | None
+    source: str = elusion.SOURCE
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Sensitivity and specificity, corrected for which files were verified.
+
+    ``open`` counts the referred files without a verdict: while there are any, the riskiest are verified first
+    and the assumption does not hold. ``reason`` says why nothing is estimated.
+    """
+
+    estimates: tuple[Estimate, ...]
+    open: int
+    reason: str | None
+    assumption: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRanking:
+    """How well a score orders the files with a verdict; a higher score should mean PHI.
+
+    ``phi`` and ``not_phi`` are the decided files, ``not_referred`` those of them that the screen had not
+    referred; ``no_score`` decided files without this score are left out. ``curve`` holds (recall, precision)
+    from the highest score to the lowest, thinned to what can be drawn. ``reason`` says why nothing is
+    estimated.
+    """
+
+    score: str
+    label: str
+    phi: int
+    not_phi: int
+    not_referred: int
+    no_score: int
+    estimates: tuple[Estimate, ...]
+    curve: tuple[tuple[float, float], ...]
+    reason: str | None
+    assumption: str
+
 
 NOT_REVIEWED = _("no file of the second list has been reviewed")
 NOT_KNOWN = _(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -185,24 +186,16 @@ def pair_documents(
             missing.append(name)
             other = AnnotatedText(name, None, ())
         elif None not in {document.text, other.text} and other.text != document.text:
-            raise InputError(
-                system_path,
-                f"the text of the document '{name}' differs from {gold_path} "
-                f"at character {_first_difference(document.text or '', other.text or '')}",
-            )
+            pairs_of_chars = zip(document.text or "", other.text or "", strict=False)
+            n_same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs_of_chars))
+            message = f"the text of the document '{name}' differs from {gold_path} at character {n_same}"
+            raise InputError(system_path, message)
         for number, span in enumerate(other.spans):
             where = f"{system_path}: document '{name}', span {number}"
             n_chars = None if document.text is None else len(document.text)
             checked_span(where, span.start, span.end, span.type, n_chars)
         pairs.append((document, other))
     return Pairing(tuple(pairs), tuple(missing))
-
-
-def _first_difference(one: str, other: str) -> int:
-    for index, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return index
-    return min(len(one), len(other))
 
 
 def read_vocabulary(path: Path) -> frozenset[str]:

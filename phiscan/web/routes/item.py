@@ -21,7 +21,7 @@ from phiscan.health.topics import CHAPTERS, label_of, topics
 from phiscan.language import decimal, lazy_gettext, ngettext
 from phiscan.language import gettext as _
 from phiscan.model import EntityType, Reason, Span, StoredFinding, StoredTerm, Verdict
-from phiscan.pipeline.rereading.vetoes import Veto
+from phiscan.pipeline.rereading.reveal import Veto
 from phiscan.report.openings import opening_words
 from phiscan.report.words import CASES, CHARACTERISTICS, reader_words
 from phiscan.review.accounts.users import Session

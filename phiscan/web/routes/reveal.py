@@ -22,8 +22,7 @@ from phiscan.language import gettext
 from phiscan.language import gettext as _
 from phiscan.model import EntityType, Segment
 from phiscan.pipeline.rereading.masked_passages import MaskedProse
-from phiscan.pipeline.rereading.page_pictures import PagePicture, WordBox
-from phiscan.pipeline.rereading.reveal import present
+from phiscan.pipeline.rereading.reveal import PagePicture, WordBox, present
 from phiscan.review.decisions.learning import Correction, ItemCorrections, Mark
 from phiscan.review.decisions.writing import PURPOSES, Reveal
 from phiscan.review.worklist.model import FileRecord

@@ -1,1 +1,0 @@
-"""The frozen values of a report, and the rows from which they are computed."""
