@@ -25,7 +25,7 @@ from phiscan.monitoring.receivers import Receiver, mail_of, read_receivers, webh
 from phiscan.monitoring.senders import Mail, Webhook, problem_of, retried
 from phiscan.review.store import ScanSummary, Store
 from phiscan.store.identity import load_key
-from phiscan.store.tables import audit_head
+from phiscan.store.tables.integrity import audit_head
 
 WHEN: Final = ("always", "attention")
 COMMAND_TIMEOUT_S: Final = 30

@@ -27,7 +27,7 @@ from phiscan.patients.records import Kind
 from phiscan.store.database import Database
 from phiscan.store.identity import keyed_hash
 from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import file, finding, patient_match, root, scan, sighting
+from phiscan.store.tables.scans import file, finding, patient_match, root, scan, sighting
 
 _NUMBERS = (
     EntityType.MRN, EntityType.HEALTH_CARD, EntityType.HEALTH_PLAN, EntityType.OTHER_ID, EntityType.ACCOUNT,

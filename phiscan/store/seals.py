@@ -19,7 +19,8 @@ import sqlalchemy as sa
 from phiscan.store import append_only, signed_head
 from phiscan.store.column_types import stored_columns
 from phiscan.store.portable_rows import to_line
-from phiscan.store.tables import APPEND_ONLY, examination_digest, metadata, seal_total
+from phiscan.store.tables.integrity import examination_digest, seal_total
+from phiscan.store.tables.schema import APPEND_ONLY, metadata
 from phiscan.store.tables.users import api_token, user_account, web_session
 
 Row = Mapping[str, Any] | sa.RowMapping

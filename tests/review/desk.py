@@ -10,7 +10,7 @@ from phiscan.model import EntityType, FileResult
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkOrder, WorkState
 from phiscan.review.worklist.reading import UNDECIDED
-from phiscan.store.tables import work_item, work_tally
+from phiscan.store.tables.desk import work_item, work_tally
 from tests.review.results import NOW, finding, referred, scan
 
 ANY = WorkFilter(state=WorkState.ANY)

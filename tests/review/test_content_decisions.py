@@ -13,7 +13,7 @@ from phiscan.review.decisions.learning import reviewed_files
 from phiscan.review.retention import Retention
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import HistoryEntry, WorkState
-from phiscan.store.tables import audit_log, decision
+from phiscan.store.tables.desk import audit_log, decision
 from tests.review.desk import agrees_with_the_truth, line
 from tests.review.results import NOW, finding, later, referred, scan
 from tests.review.test_purging import hold, purge, scan_at, years

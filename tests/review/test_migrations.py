@@ -16,8 +16,8 @@ from phiscan.store import migrations
 from phiscan.store.append_only import statements
 from phiscan.store.database import parse
 from phiscan.store.migrations import alembic_config
-from phiscan.store.tables import APPEND_ONLY, SCHEMA_VERSION, metadata
-from phiscan.store.tables.schema import digest
+from phiscan.store.tables import SCHEMA_VERSION
+from phiscan.store.tables.schema import APPEND_ONLY, digest, metadata
 from tests.postgresql import Server
 from tests.review.results import NOW, clear, scan, url_of
 

@@ -22,7 +22,8 @@ from phiscan.review.retention import Retention
 from phiscan.review.store import Store
 from phiscan.store.database import connect, schema_of
 from phiscan.store.portable_rows import TableSum, sums_of, table_with_rows
-from phiscan.store.tables import SCHEMA_VERSION, metadata
+from phiscan.store.tables import SCHEMA_VERSION
+from phiscan.store.tables.schema import metadata
 from tests.review.results import NOW, SHARE, later, referred, scan, url_of
 from tests.review.test_purging import hold, scan_at, years
 

@@ -22,7 +22,7 @@ from phiscan.review.store import Store
 from phiscan.store import identity, postgresql
 from phiscan.store.database import open_database, parse, shown
 from phiscan.store.postgresql import grants
-from phiscan.store.tables import APPEND_ONLY
+from phiscan.store.tables.schema import APPEND_ONLY
 from tests.empty_database import new_database
 from tests.postgresql import Server, running_server
 from tests.report.desk_day import DAY, day_at_the_desk, scanned_twice

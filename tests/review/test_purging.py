@@ -15,15 +15,9 @@ from phiscan.review.accounts.users import Role
 from phiscan.review.retention import DAYS_PER_YEAR, Certificate, Retention
 from phiscan.review.store import Store
 from phiscan.store.portable_rows import sums_of
-from phiscan.store.tables import (
-    audit_log,
-    decision,
-    examination,
-    file,
-    finding,
-    scan_totals,
-    sighting,
-)
+from phiscan.store.tables.desk import audit_log, decision
+from phiscan.store.tables.integrity import scan_totals
+from phiscan.store.tables.scans import examination, file, finding, sighting
 from tests.review.results import NOW, ROOT, VERSIONS, clear, referred, scan, url_of
 from tests.review.test_audit import tamper
 

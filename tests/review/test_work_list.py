@@ -14,7 +14,7 @@ from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionSc
 from phiscan.review.store import Store
 from phiscan.review.worklist import reading
 from phiscan.review.worklist.model import WorkFilter, WorkOrder, WorkState
-from phiscan.store.tables import work_item
+from phiscan.store.tables.desk import work_item
 from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, scanned, share
 from tests.review.results import NOW, ROOT, clear, failed, later, pii_only, referred, scan
 

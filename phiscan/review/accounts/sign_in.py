@@ -31,7 +31,7 @@ from phiscan.review.accounts.accounts import User, digest
 from phiscan.review.audit.log import Act
 from phiscan.store.database import Database, inserted_id, lock_chain
 from phiscan.store.sql_batches import count
-from phiscan.store.tables import audit_log
+from phiscan.store.tables.desk import audit_log
 from phiscan.store.tables.users import (
     Role,
     UserEvent,

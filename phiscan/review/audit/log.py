@@ -18,11 +18,13 @@ from typing import Any, Literal, TypedDict, Unpack
 import sqlalchemy as sa
 
 from phiscan.language import gettext as _
-from phiscan.store import seals, signed_head, tables
+from phiscan.store import seals, signed_head
 from phiscan.store.column_types import canonical_json, iso, row_digest, storable, stored_columns
 from phiscan.store.database import inserted_id, lock_chain
 from phiscan.store.sql_batches import count, merged
-from phiscan.store.tables import audit_log, purge
+from phiscan.store.tables import desk, integrity, scans
+from phiscan.store.tables.desk import audit_log
+from phiscan.store.tables.integrity import purge
 from phiscan.store.tables.schema import ACTED
 from phiscan.store.tables.users import UserEvent, log_review, user_event
 
@@ -118,32 +120,32 @@ class AuditCheck:
 
 
 TABLES = {
-    "decide": tables.decision,
-    "assign": tables.assignment,
+    "decide": desk.decision,
+    "assign": desk.assignment,
     **dict.fromkeys((event.value for event in UserEvent), user_event),
     "log_review": log_review,
-    "carry": tables.decision,
-    "undo": tables.decision_undo,
-    "second_review": tables.second_review,
-    "second_verdict": tables.second_verdict,
-    "adjudicate": tables.adjudication,
-    "correct_span": tables.span_correction,
-    "complete_spans": tables.span_review,
-    "correct_topics": tables.topic_correction,
-    "suppress": tables.suppression,
-    "approve_suppression": tables.suppression_approval,
-    "lift_suppression": tables.suppression_lift,
-    "reveal": tables.reveal,
-    "incident": tables.incident_entry,
-    "policy": tables.desk_policy,
-    "draw_sample": tables.sample_draw,
-    "learn": tables.model_version,
-    "activate_model": tables.model_activation,
-    "hold": tables.legal_hold,
-    "purge": tables.purge,
-    "use_key": tables.key_use,
-    "patients": tables.patient_event,
-    "digest_scan": tables.scan_digest,
+    "carry": desk.decision,
+    "undo": desk.decision_undo,
+    "second_review": desk.second_review,
+    "second_verdict": desk.second_verdict,
+    "adjudicate": desk.adjudication,
+    "correct_span": desk.span_correction,
+    "complete_spans": desk.span_review,
+    "correct_topics": desk.topic_correction,
+    "suppress": desk.suppression,
+    "approve_suppression": desk.suppression_approval,
+    "lift_suppression": desk.suppression_lift,
+    "reveal": desk.reveal,
+    "incident": desk.incident_entry,
+    "policy": desk.desk_policy,
+    "draw_sample": desk.sample_draw,
+    "learn": desk.model_version,
+    "activate_model": desk.model_activation,
+    "hold": integrity.legal_hold,
+    "purge": integrity.purge,
+    "use_key": integrity.key_use,
+    "patients": scans.patient_event,
+    "digest_scan": integrity.scan_digest,
 }
 """Table of the rows that each action writes; several actions may share a table."""
 

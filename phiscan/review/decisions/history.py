@@ -19,13 +19,12 @@ from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import FIRST, MAX_NOTE_CHARS, SECOND, HistoryEntry, Progress
 from phiscan.store.column_types import storable
 from phiscan.store.sql_batches import as_value
-from phiscan.store.tables import (
+from phiscan.store.tables.desk import (
     adjudication,
     assignment,
     audit_log,
     decision,
     decision_undo,
-    file,
     reveal,
     second_review,
     second_verdict,
@@ -33,6 +32,7 @@ from phiscan.store.tables import (
     topic_correction,
     work_item,
 )
+from phiscan.store.tables.scans import file
 from phiscan.store.tables.schema import ACTED
 from phiscan.store.tables.users import log_review
 

@@ -35,7 +35,9 @@ from phiscan.store.database import Database, connect, is_sqlite, open_database, 
 from phiscan.store.identity import load_key
 from phiscan.store.portable_rows import TableSum
 from phiscan.store.sql_batches import count
-from phiscan.store.tables import SCHEMA_VERSION, audit_log, purge
+from phiscan.store.tables import SCHEMA_VERSION
+from phiscan.store.tables.desk import audit_log
+from phiscan.store.tables.integrity import purge
 
 FORMAT = 1
 _MANIFEST = "manifest.json"

@@ -20,7 +20,7 @@ from phiscan.errors import ConfigError, InputError
 from phiscan.review.audit import log as audit
 from phiscan.store.database import Database, open_database
 from phiscan.store.identity import create_key, draft_of, keyed_hash, load_key, replace_key
-from phiscan.store.tables import key_use
+from phiscan.store.tables.integrity import key_use
 
 N_ID_CHARS = 16  # hexadecimal digits: 64 bits, enough to distinguish a few keys
 

@@ -30,17 +30,17 @@ from phiscan.store.column_types import stored_columns
 from phiscan.store.database import inserted_id
 from phiscan.store.identity import is_shape
 from phiscan.store.sql_batches import N_RUNS, Run, chunks, listed, merged, rows_in, within
-from phiscan.store.tables import (
+from phiscan.store.tables.desk import near_signature
+from phiscan.store.tables.integrity import examination_digest
+from phiscan.store.tables.scans import (
     access,
     early_result,
     examination,
-    examination_digest,
     file,
     finding,
     folder,
     health_term,
     health_window,
-    near_signature,
     patient_check,
     patient_match,
     reuse,

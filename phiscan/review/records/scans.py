@@ -25,7 +25,9 @@ from phiscan.store import seals
 from phiscan.store.column_types import canonical_json, iso
 from phiscan.store.database import inserted_id
 from phiscan.store.sql_batches import as_value, chunks, count, listed, rows_in
-from phiscan.store.tables import (
+from phiscan.store.tables.desk import work_item
+from phiscan.store.tables.integrity import scan_totals
+from phiscan.store.tables.scans import (
     departure,
     early_result,
     examination,
@@ -34,10 +36,8 @@ from phiscan.store.tables import (
     root,
     scan,
     scan_root,
-    scan_totals,
     sighting,
     unread_part,
-    work_item,
 )
 
 

@@ -21,7 +21,8 @@ from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import SECOND, GroupMember, WorkState
 from phiscan.store.database import Database
 from phiscan.store.sql_batches import as_value, chunks
-from phiscan.store.tables import file, near_group, near_signature, root, work_item
+from phiscan.store.tables.desk import near_group, near_signature, work_item
+from phiscan.store.tables.scans import file, root
 
 if TYPE_CHECKING:
     import numpy as np

@@ -40,7 +40,8 @@ from phiscan.review.worklist.near_duplicates import IS_BLIND
 from phiscan.review.worklist.rows import types_mask
 from phiscan.store.column_types import canonical_json, iso
 from phiscan.store.sql_batches import count, listed
-from phiscan.store.tables import access, examination, file, near_group, root, skip, work_item
+from phiscan.store.tables.desk import near_group, skip, work_item
+from phiscan.store.tables.scans import access, examination, file, root
 
 _CURSOR = re.compile(r"([ab]):(risk|informative|oldest):([0-9a-fx.p+-]+):(\d{1,18})", re.ASCII)
 
