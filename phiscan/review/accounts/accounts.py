@@ -399,11 +399,6 @@ def make_token(
     return secret
 
 
-def touch_token(connection: sa.Connection, token_id: int, *, now: datetime) -> None:
-    """Record the use of a token."""
-    seals.update(connection, api_token, token_id, {"used": now})
-
-
 def bearer(connection: sa.Connection, secret: str, *, now: datetime) -> Token | None:
     """Return the token while it is valid and its user may sign in."""
     is_its = (api_token.c.token_hash == digest(secret), user_account.c.disabled.is_(None))

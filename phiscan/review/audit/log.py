@@ -8,7 +8,7 @@ written row, so that a later change of the row, past the log, is found too.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -21,7 +21,7 @@ from phiscan.language import gettext as _
 from phiscan.store import seals, signed_head
 from phiscan.store.column_types import canonical_json, iso, row_digest, storable, stored_columns
 from phiscan.store.database import inserted_id, lock_chain
-from phiscan.store.sql_batches import count, merged
+from phiscan.store.sql_batches import count
 from phiscan.store.tables import desk, integrity, scans
 from phiscan.store.tables.desk import audit_log
 from phiscan.store.tables.integrity import purge
@@ -58,15 +58,6 @@ def read(connection: sa.Connection) -> Checkpoint:
         for table, of_table in newest.carried.items()
     }
     return Checkpoint(newest.log_through, newest.log_hash, carried, ranges)
-
-
-def as_ranges(numbers: Iterable[int]) -> list[list[int]]:
-    """Return ascending numbers as pairs of first and last of each run.
-
-    >>> as_ranges([1, 2, 3, 7, 9, 10])
-    [[1, 3], [7, 7], [9, 10]]
-    """
-    return [list(run) for run in merged((number, number) for number in numbers)]
 
 
 BEFORE_FIRST = "0" * 64

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -92,51 +93,39 @@ def _about(table: sa.Table, file_id: int, content: str | None) -> sa.ColumnEleme
 
 def _verdicts(
     connection: sa.Connection, file_id: int, content: str | None, standing: int | None
-) -> list[HistoryEntry]:
-    given = sa.select(
-        decision, file.c.display, adjudication.c.id.label("settled"), decision_undo.c.id.label("undo_id")
-    )
-    query = (
-        given.join(file, file.c.id == decision.c.file_id)
+) -> Iterator[HistoryEntry]:
+    firsts = (
+        sa.select(decision, adjudication.c.id.label("settled"))
         .outerjoin(decision_undo, decision_undo.c.decision_id == decision.c.id)
         .outerjoin(adjudication, adjudication.c.decision_id == decision.c.id)
-        .where(_about(decision, file_id, content))
     )
-    entries = [
-        _verdict(row, file_id, "decide" if row.settled is None else "adjudicate", content, row.id == standing)
-        for row in connection.execute(query)
-    ]
     seconds = (
-        sa.select(
-            second_verdict, decision.c.content_hash, file.c.display, decision_undo.c.id.label("undo_id")
-        )
-        .join(file, file.c.id == second_verdict.c.file_id)
+        sa.select(second_verdict, decision.c.content_hash)
+        .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
         .join(second_review, second_review.c.id == second_verdict.c.second_review_id)
         .join(decision, decision.c.id == second_review.c.decision_id)
-        .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
-        .where(_about(second_verdict, file_id, content))
     )
-    return entries + [
-        _verdict(row, file_id, "second_verdict", content, row.undo_id is None and row.content_hash == content)
-        for row in connection.execute(seconds)
-    ]
-
-
-def _verdict(
-    row: sa.Row[Any], file_id: int, what: str, content: str | None, is_current: bool
-) -> HistoryEntry:
-    return as_value(
-        HistoryEntry,
-        row,
-        at=row.decided,
-        who=row.reviewer,
-        what=what,
-        verdict=Verdict(row.verdict),
-        is_current=is_current,
-        same_content=row.content_hash == content,
-        path=row.display if row.file_id != file_id else "",
-        is_undone=row.undo_id is not None,
-    )
+    for table, query in ((decision, firsts), (second_verdict, seconds)):
+        with_file = query.add_columns(file.c.display, decision_undo.c.id.label("undo_id"))
+        with_file = with_file.join(file, file.c.id == table.c.file_id)
+        for row in connection.execute(with_file.where(_about(table, file_id, content))):
+            is_undone, same_content = row.undo_id is not None, row.content_hash == content
+            if table is decision:
+                what, is_current = "adjudicate" if row.settled else "decide", row.id == standing
+            else:
+                what, is_current = "second_verdict", same_content and not is_undone
+            yield as_value(
+                HistoryEntry,
+                row,
+                at=row.decided,
+                who=row.reviewer,
+                what=what,
+                verdict=Verdict(row.verdict),
+                is_current=is_current,
+                same_content=same_content,
+                path=row.display if row.file_id != file_id else "",
+                is_undone=is_undone,
+            )
 
 
 def _undone(connection: sa.Connection, file_id: int, content: str | None) -> list[HistoryEntry]:

@@ -22,7 +22,7 @@ from phiscan.errors import StoreError
 from phiscan.model import OCR_PENDING, TITLED, FileResult, Outcome, PiiVector, SourceFile
 from phiscan.model.plain_values import dumps, from_plain, to_plain
 from phiscan.review import integrity
-from phiscan.review.records.file_records import IN_OWN_NAME, result_row, source_row
+from phiscan.review.records.file_records import IN_OWN_NAME, IS_PRESENT, result_row, source_row
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import exposure_of, risk_of
 from phiscan.store import seals
@@ -213,7 +213,7 @@ def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) ->
     query = (
         sa.select(file.c.id, file.c.path)
         .join(root, root.c.id == file.c.root_id)
-        .where(root.c.path == root_path, file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0))
+        .where(root.c.path == root_path, IS_PRESENT)
         .order_by(file.c.id)
     )
     inside = folder + b"/" if folder else b""
