@@ -448,26 +448,33 @@ def schema_of(database: Database) -> str:
     return ""
 
 
+def migrate_in(
+    database: Database, connection: sa.Connection, revision: str = "head", *, derive: Derive | None
+) -> None:
+    """Migrate to a revision in a writing transaction; to the newest one, ``derive`` runs at its end.
+
+    Raises:
+        StoreError: the database is not suited for phiscan's tables.
+    """
+    from phiscan.store.migrations import migrate  # noqa: PLC0415 (Alembic takes 0.4 s to import)
+
+    if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
+        raise StoreError(database.name, f"{why}")
+    migrate(connection, revision)
+    if derive is not None and revision == "head":
+        derive(connection)
+
+
 def bring_up_to_date(database: Database, *, derive: Derive | None = None) -> None:
     """Migrate to the newest schema in one transaction; ``derive`` runs at its end.
 
     Raises:
         StoreError: the database cannot be written, or is not suited for phiscan's tables.
     """
-    from phiscan.store.migrations import migrate  # noqa: PLC0415 (Alembic takes 0.4 s to import)
-
     if is_sqlite(database.url):
         # Persistent; people review while a scan writes.
         database.outside_transactions("PRAGMA journal_mode = WAL")
-
-    def bring(connection: sa.Connection) -> None:
-        if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
-            raise StoreError(database.name, f"{why}")
-        migrate(connection)
-        if derive is not None:
-            derive(connection)
-
-    database.write(bring, lock="exclusive")
+    database.write(lambda connection: migrate_in(database, connection, derive=derive), lock="exclusive")
 
 
 def _is_busy(error: sa.exc.SQLAlchemyError, lock: LockMode) -> bool:

@@ -15,12 +15,8 @@ from phiscan.review.audit import log as audit
 from phiscan.review.store import Store
 from phiscan.store.database import parse
 from tests.postgresql import Server
-from tests.review.results import NOW, failed, later, scan, url_of
+from tests.review.results import NOW, failed, later, scan
 
-FORGED = (
-    "INSERT INTO decision SELECT 9, file_id, examination_id, content_hash, 'phi', reviewer, reason, note, "
-    "by_name, decided FROM decision WHERE id = 1"
-)
 TABLES = ("decision", "assignment", "audit_log", "user_event", "log_review")
 
 
@@ -105,36 +101,6 @@ def test_an_empty_log_is_whole(store: Store) -> None:
     check = store.verify_audit()
     assert (check.ok, check.n_rows, check.head) == (True, 0, "0" * 64)
     assert store.verify_audit(head=check.head).ok
-
-
-@pytest.mark.parametrize(
-    ("statement", "first_bad", "problem"),
-    [
-        ("UPDATE audit_log SET actor = 'eve' WHERE id = 2", 2, "content does not match its hash"),
-        (
-            "UPDATE audit_log SET at = '2020-01-01T00:00:00.000000+00:00' WHERE id = 3",
-            3,
-            "does not match its hash",
-        ),
-        ("UPDATE audit_log SET details = '{}' WHERE id = 1", 1, "does not match its hash"),
-        ("DELETE FROM audit_log WHERE id = 2", 3, "entry 2 is missing"),
-        ("DELETE FROM audit_log WHERE id = 1", 2, "entry 1 is missing"),
-        ("UPDATE audit_log SET prev_hash = 'x' WHERE id = 3", 3, "not chained to the entry before"),
-        ("UPDATE decision SET verdict = 'not_phi' WHERE id = 1", 1, "row 1 of decision was changed"),
-        ("UPDATE decision SET reviewer = 'eve' WHERE id = 3", 4, "row 3 of decision was changed"),
-        ("DELETE FROM decision WHERE id = 2", 3, "row 2 of decision was removed"),
-        ("UPDATE assignment SET assignee = 'eve'", 2, "row 1 of assignment was changed"),
-        ("DELETE FROM audit_log WHERE id = 4", 4, "row 3 of decision is not in the log"),
-        (FORGED, 5, "row 9 of decision is not in the log"),
-    ],
-)
-def test_verification_names_the_first_entry_that_does_not_hold(
-    decided: Store, database: Path, statement: str, first_bad: int, problem: str
-) -> None:
-    tamper(url_of(database), statement)
-    check = decided.verify_audit()
-    assert (check.ok, check.first_bad) == (False, first_bad)
-    assert problem in check.problem
 
 
 def test_a_noted_head_shows_that_the_end_was_cut_off(decided: Store, url: str) -> None:

@@ -185,7 +185,7 @@ def test_a_lost_connection_is_one_line_and_the_scan_goes_on_later(store: Store, 
         connection.exec_driver_sql("SELECT 1")
 
     with pytest.raises(StoreError, match=r"^postgresql://[^\n]*: the connection was lost[^\n]*$"):
-        store._database.write(lose)
+        store.database.write(lose)
     assert len(killed) == 1  # whether it was written is not known: not tried again behind our back
     store.record(state.id, "v1", [referred("b.txt")])
     store.finish_scan(state.id, status="complete", seconds=1.0, now=later(1))
@@ -218,7 +218,7 @@ def test_nothing_is_recorded_while_a_purge_is_at_work(
         leave.wait(100)
 
     with Store.open(url) as other:
-        thread = threading.Thread(target=other._database.write, args=(stay,), kwargs={"lock": "exclusive"})
+        thread = threading.Thread(target=other.database.write, args=(stay,), kwargs={"lock": "exclusive"})
         thread.start()
         assert inside.wait(100)
         with pytest.raises(StoreError, match="stayed locked"):

@@ -151,15 +151,6 @@ class Act(TypedDict):
     now: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One change to be logged: the action, and the row of the action's table."""
-
-    action: str  # a key of TABLES
-    subject_id: int
-    details: Mapping[str, Any]
-
-
 def record(
     connection: sa.Connection,
     action: str,
@@ -183,8 +174,8 @@ def record_all(
     """
     acted: dict[str, Any] = {name: act[part] for name, part in _columns_of_act(TABLES[action])}
     numbers = [inserted_id(connection, TABLES[action], {**acted, **values}) for values, _details in rows]
-    entries = [Entry(action, number, row[1]) for number, row in zip(numbers, rows, strict=True)]
-    append(connection, entries, actor=act["by"], at=act["now"])
+    details = [details for _values, details in rows]
+    append(connection, action, [*zip(numbers, details, strict=True)], actor=act["by"], at=act["now"])
     return numbers
 
 
@@ -193,37 +184,41 @@ def _columns_of_act(table: sa.Table) -> tuple[tuple[str, Literal["by", "now"]], 
     return tuple((one.name, one.info[ACTED]) for one in table.columns if ACTED in one.info)
 
 
-def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, at: datetime) -> None:
-    """Append entries to the log, in the transaction that makes the changes."""
+def append(
+    connection: sa.Connection,
+    action: str,
+    entries: Sequence[tuple[int, Mapping[str, Any]]],
+    *,
+    actor: str,
+    at: datetime,
+) -> None:
+    """Append entries, each the number of a row of the action's table with its details, to the log.
+
+    In the transaction that makes the changes.
+    """
     lock_chain(connection)
+    if not entries:
+        return
     last = connection.execute(_LAST).first()
     number, previous = (last.id, last.hash) if last else (0, BEFORE_FIRST)
-    subjects: dict[str, list[int]] = {}
-    for entry in entries:
-        subjects.setdefault(entry.action, []).append(entry.subject_id)
-    written = {
-        (action, row_id): digest
-        for action, ids in subjects.items()
-        for row_id, digest in digests(connection, TABLES[action], ids).items()
-    }
+    written = digests(connection, TABLES[action], [subject_id for subject_id, _details in entries])
     rows = []
-    for entry in entries:
+    for subject_id, details in entries:
         number += 1
         row = {
             "id": number,
             "at": iso(at),
             "actor": storable(actor),
-            "action": entry.action,
-            "subject_id": entry.subject_id,
-            "details": {**entry.details, "digest": written[entry.action, entry.subject_id]},
+            "action": action,
+            "subject_id": subject_id,
+            "details": {**details, "digest": written[subject_id]},
             "prev_hash": previous,
         }
         previous = _hash(row)
         rows.append({**row, "at": at, "hash": previous})
-    if rows:
-        connection.execute(_INSERT, rows)
-        if signed_head.advance(connection, number, previous, now=at, first_entry=number - len(rows) + 1):
-            seals.count_all(connection)
+    connection.execute(_INSERT, rows)
+    if signed_head.advance(connection, number, previous, now=at, first_entry=number - len(rows) + 1):
+        seals.count_all(connection)
 
 
 def last_hash(connection: sa.Connection) -> str:

@@ -110,11 +110,10 @@ def incidents(connection: sa.Connection, number: int | None = None) -> tuple[Inc
     query = query.where(here.is_not(None) if number is None else here == number)
     of_incident = groupby(connection.execute(query), key=lambda row: row.incident)
     moved = _moved(connection)
-    return tuple(Incident(found, tuple(map(_entry, rows)), moved) for found, rows in of_incident)
-
-
-def _entry(row: Any) -> IncidentEntry:
-    return IncidentEntry(row.id, row.kind, row.field, row.text, row.file_id, row.entered_by, row.entered)
+    return tuple(
+        Incident(found, tuple(as_value(IncidentEntry, row) for row in rows), moved)
+        for found, rows in of_incident
+    )
 
 
 def _followed(number: int, moved: Mapping[int, int]) -> Iterator[int]:
@@ -297,7 +296,7 @@ def about_files(connection: sa.Connection, *kinds: str) -> dict[int, list[Incide
     moved, found = _moved(connection), defaultdict[int, list[IncidentEntry]](list)
     for row in connection.execute(query):
         for place in _followed(row.file_id, moved):
-            found[place].append(_entry(row))
+            found[place].append(as_value(IncidentEntry, row))
     return dict(found)
 
 

@@ -234,7 +234,9 @@ def gold(connection: sa.Connection) -> tuple[GoldFile, ...]:
 
 def _gold_of(connection: sa.Connection, row: sa.Row[Any]) -> GoldFile:
     current = _current_spans(connection, row.examination_id)
-    system = _found(connection, row.examination_id)
+    query = sa.select(finding).where(finding.c.examination_id == row.examination_id)
+    found = connection.execute(query)
+    system = {one.position: (one.span_start, one.span_end, one.entity_type) for one in found}
     of_finding = {one.position: one for one in current if one.position is not None}
     right = [_triple(one) for one in current if one.position is None]
     for position, triple in system.items():
@@ -332,13 +334,6 @@ def _current_spans(
         last[subject] = as_value(Correction, row, mark=Mark(row.mark), span=span, entity_type=kind)
     standing = [one for one in last.values() if one.mark is not Mark.WITHDRAWN]
     return sorted(standing, key=lambda one: (one.span, one.id))
-
-
-def _found(connection: sa.Connection, examination_id: int) -> dict[int, tuple[int, int, str]]:
-    query = sa.select(finding).where(finding.c.examination_id == examination_id)
-    return {
-        row.position: (row.span_start, row.span_end, row.entity_type) for row in connection.execute(query)
-    }
 
 
 def _triple(one: Correction) -> tuple[int, int, str]:

@@ -201,9 +201,8 @@ def log_carried(connection: sa.Connection, among: sa.ColumnElement[bool], *, now
         .order_by(work_item.c.decision_id, work_item.c.file_id)
     )
     rows = connection.execute(query).all()
-    entries = [audit.Entry("carry", one, {"file": here, "made_about": about}) for one, here, about in rows]
-    if entries:
-        audit.append(connection, entries, actor="phiscan", at=now)
+    entries = [(one, {"file": here, "made_about": about}) for one, here, about in rows]
+    audit.append(connection, "carry", entries, actor="phiscan", at=now)
 
 
 def keep_assignees(connection: sa.Connection, moved: Mapping[int, int], *, now: datetime) -> None:

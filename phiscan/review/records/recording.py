@@ -196,18 +196,6 @@ def _of_several(scan_id: int, among: sa.ColumnElement[bool]) -> sa.Select[Any]:
     return query.where(among, file.c.seen_scan_id != scan_id)
 
 
-_CHILDREN = (
-    finding,
-    health_term,
-    unread_part,
-    access,
-    health_window,
-    near_signature,
-    patient_check,
-    patient_match,
-)
-
-
 def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) -> list[int]:
     """Return the files that the last complete scan of a root, or a later one, saw in a folder of it."""
     query = (
@@ -251,11 +239,11 @@ def record(
     pairs = [(file_ids[place], result) for place, result in by_file.items() if not result.is_copy]
     new = {file_id: {**result_row(result), "versions_key": versions_key} for file_id, result in pairs}
     examination_ids = _write_examinations(connection, scan_id, new)
-    children: tuple[list[dict[str, Any]], ...] = tuple([] for _ in _CHILDREN)
+    children: dict[sa.Table, list[dict[str, Any]]] = defaultdict(list)
     for file_id, result in pairs:
-        for rows, more in zip(children, _child_rows(examination_ids[file_id], result), strict=True):
-            rows.extend(more)
-    for table, rows in zip(_CHILDREN, children, strict=True):
+        for table, rows in _child_rows(examination_ids[file_id], result).items():
+            children[table] += rows
+    for table, rows in children.items():
         if rows:
             connection.execute(table.insert(), rows)
     copies = [(file_ids[place], result) for place, result in by_file.items() if result.is_copy]
@@ -338,7 +326,7 @@ def _write_copies(
     pairs = [
         (found[content]["id"], ids[file_id]) for content, (file_id, _) in zip(contents, copies, strict=True)
     ]
-    copy_children(connection, [table for table in _CHILDREN if table is not access], pairs)
+    copy_children(connection, [one for one in integrity.CHILDREN if one not in {access, reuse}], pairs)
     return ids
 
 
@@ -380,8 +368,8 @@ def _access_rows(source: SourceFile) -> list[dict[str, Any]]:
     return [{"owner": source.owner, "readers": list(source.readers)}]
 
 
-def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str, Any]], ...]:
-    """Return the rows of each table of ``_CHILDREN``, in its order."""
+def _child_rows(examination_id: int, result: FileResult) -> dict[sa.Table, list[dict[str, Any]]]:
+    """Return the rows of a result by table, but for those of the examination itself."""
 
     def row(table: sa.Table, value: Any, **given: Any) -> dict[str, Any]:
         """Return the columns of a table that are attributes of a value."""
@@ -431,16 +419,16 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
         )
         for position, match in enumerate(check.matches if check else ())
     ]
-    return (
-        findings,
-        terms,
-        unread,
-        [{"examination_id": examination_id, **one} for one in _access_rows(result.source)],
-        windows,
-        [row(near_signature, result)] * bool(result.signature),
-        [row(patient_check, check)] * bool(check),
-        matches,
-    )
+    return {
+        finding: findings,
+        health_term: terms,
+        unread_part: unread,
+        access: [{"examination_id": examination_id, **one} for one in _access_rows(result.source)],
+        health_window: windows,
+        near_signature: [row(near_signature, result)] * bool(result.signature),
+        patient_check: [row(patient_check, check)] * bool(check),
+        patient_match: matches,
+    }
 
 
 def _require_masked(result: FileResult) -> None:

@@ -521,7 +521,8 @@ def place(
     if start is not None:
         backward = Place(order, start, backward=True)
         previous = rows_from(connection, wanted, backward, viewer=viewer, now=now, n=n_before)
-    in_list = start is not None and _is_in(connection, file_id, wanted, viewer=viewer, now=now)
+    itself = sa.select(work_item.c.file_id).where(work_item.c.file_id == file_id)
+    in_list = connection.execute(narrowed(connection, itself, wanted, viewer, now)).first() is not None
     position = 1 + n_before_it if in_list else None
     following = tuple(row.file_id for row in after)
     numbers = [*(row.file_id for row in reversed(previous)), *([file_id] if in_list else []), *following]
@@ -530,13 +531,6 @@ def place(
     if position is not None and not is_exact:
         position = MAX_COUNTED + 1
     return ListPlace(position, is_exact, total, items, following)
-
-
-def _is_in(
-    connection: sa.Connection, file_id: int, wanted: WorkFilter, *, viewer: str, now: datetime
-) -> bool:
-    query = sa.select(work_item.c.file_id).where(work_item.c.file_id == file_id)
-    return connection.execute(narrowed(connection, query, wanted, viewer, now)).first() is not None
 
 
 def _n_with_before(
@@ -606,7 +600,13 @@ def level(
     names: Mapping[int, str] = {
         row.id: row.display for row in connection.execute(sa.select(root.c.id, root.c.display))
     }
-    query, people = _query(connection, root_id, folder, now), _people(connection, root_id, folder, now)
+    inside = in_folder(root_id, folder, by_index=is_small_folder(connection, root_id, folder))
+    inside.append(work_item.c.hidden_until <= iso(now))
+    parts = _parts(connection, folder)
+    shown = sa.select().where(_is_listed, *inside, work_item.c.blind.is_(False))
+    people: dict[tuple[Any, ...], int] = {}  # in the folder, (), and two levels below, by root and parts
+    for n_keys in (0, 1, 2) if root_id is None else (0, 2, 3):
+        people |= people_at_risk(connection, shown, [work_item.c.root_id, *parts][:n_keys])
     depth = len([part for part in folder.split("/") if part])
     whole = FolderTotal(root_id or 0, folder, people=people.get((), 0))
     if root_id is None:
@@ -614,7 +614,7 @@ def level(
         whole.people, whole.people_apart = everything, everything - whole.people
     tops: dict[Any, FolderTotal] = {}
     inner: dict[tuple[Any, Any], FolderTotal] = {}
-    for row in connection.execute(query):
+    for row in connection.execute(_query(inside, parts)):
         if root_id is None:
             key: tuple[Any, ...] = (row.root_id,)
             top, second, at = FolderTotal(row.root_id, "", names.get(row.root_id, "")), row.first, 0
@@ -649,46 +649,25 @@ def _parts(connection: sa.Connection, folder: str) -> tuple[sa.ColumnElement[str
     return first, _parted(place, after)[0]
 
 
-def _people(
-    connection: sa.Connection, root_id: int | None, folder: str, now: datetime
-) -> dict[tuple[Any, ...], int]:
-    """Return the people at risk in a folder, (), and in those two levels below it, by root and parts."""
-    by_index = is_small_folder(connection, root_id, folder)
-    shown = sa.select().where(
-        _is_listed,
-        *in_folder(root_id, folder, by_index=by_index),
-        work_item.c.blind.is_(False),
-        work_item.c.hidden_until <= iso(now),
-    )
-    levels = [work_item.c.root_id, *_parts(connection, folder)]
-    depths = (0, 1, 2) if root_id is None else (0, 2, 3)
-    found: dict[tuple[Any, ...], int] = {}
-    for depth in depths:
-        found |= people_at_risk(connection, shown, levels[:depth])
-    return found
-
-
-def _query(connection: sa.Connection, root_id: int | None, folder: str, now: datetime) -> sa.Select[Any]:
-    first, second = _parts(connection, folder)
+def _query(
+    inside: Sequence[sa.ColumnElement[bool]], parts: Sequence[sa.ColumnElement[str]]
+) -> sa.Select[Any]:
     # Not the bare column: SQLite would read all rows in the order of the folder's index, to group by it.
     root_number = sa.func.coalesce(work_item.c.root_id, work_item.c.root_id).label("root_id")
-    found = (
-        sa.select(
-            *(root_number, first.label("first"), second.label("second")),
-            *(work_item.c.awaits, work_item.c.state, work_item.c.reviewer, work_item.c.is_open),
-            *(examination.c.mode, access.c.readers),
-            sa.func.count().label("n"),
-            sa.func.min(work_item.c.file_id).label("file_id"),
-        )
+    keys = (
+        *(root_number, parts[0].label("first"), parts[1].label("second")),
+        *(work_item.c.awaits, work_item.c.state, work_item.c.reviewer, work_item.c.is_open),
+        *(examination.c.mode, access.c.readers),
+    )
+    groups = (
+        sa.select(*keys, sa.func.count().label("n"), sa.func.min(work_item.c.file_id).label("file_id"))
         .select_from(work_item)
         .join(examination, examination.c.id == work_item.c.examination_id)
         .outerjoin(access, access.c.examination_id == examination.c.id)
-        .where(work_item.c.hidden_until <= iso(now))
+        .where(*inside)
+        .group_by(*keys)
+        .subquery()
     )
-    by_index = is_small_folder(connection, root_id, folder)
-    found = found.where(*in_folder(root_id, folder, by_index=by_index))
-    n_keys = 9
-    groups = found.group_by(*list(found.selected_columns)[:n_keys]).subquery()
     return sa.select(groups, file.c.display).join(file, file.c.id == groups.c.file_id)
 
 

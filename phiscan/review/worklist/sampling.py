@@ -127,13 +127,13 @@ def plan(connection: sa.Connection, *, n_queued: int, n_unreferred: int, seed: s
     kinds = [kind for kind, rows in chosen.items() for _ in rows]
     random.Random(f"mix {seed}").shuffle(kinds)  # noqa: S311 (who knows the seed knows the sample anyway)
     risks, doubts = (_dealt(connection, len(kinds), falling=falling) for falling in (True, False))
-    places = {True: 0, False: 0}
+    in_order = {kind: enumerate(rows) for kind, rows in chosen.items()}
     members = []
     for slot, referred in enumerate(kinds):
-        row = chosen[referred][places[referred]]
+        place, row = next(in_order[referred])
         members.append(
             {
-                "place": places[referred],
+                "place": place,
                 "file_id": row.file_id,
                 "content_hash": row.content_hash,
                 "referred": referred,
@@ -141,7 +141,6 @@ def plan(connection: sa.Connection, *, n_queued: int, n_unreferred: int, seed: s
                 "doubt": doubts[slot],
             }
         )
-        places[referred] += 1
     population = [
         {"file_id": row.file_id, "content_hash": row.content_hash, "referred": referred}
         for referred, rows in ((True, queued), (False, others))
