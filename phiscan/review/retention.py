@@ -234,7 +234,9 @@ def mark(connection: sa.Connection, cuts: Cuts) -> None:
         _marking(suppression.name, sa.select(suppression.c.id).where(suppression.c.until < cuts["decisions"]))
     )
     _spread(connection)
-    connection.execute(_marking(_OLD_SCAN, _superseded_scans(cuts)))
+    standing = sa.select(root.c.complete_scan_id).where(root.c.complete_scan_id.is_not(None))
+    old = sa.select(scan.c.id).where(_ended < cuts["superseded"], scan.c.id.not_in(standing))
+    connection.execute(_marking(_OLD_SCAN, old))
     connection.execute(_marking(examination.name, _superseded_results(cuts)))
     _spread(connection)
     connection.execute(_marking(scan.name, _forgotten_scans(cuts)))
@@ -354,11 +356,6 @@ def _decisions_on_replaced_content(cuts: Cuts) -> Iterator[tuple[sa.Table, sa.Se
     replaced = sa.exists().where(later.c.file_id == assignment.c.file_id, later.c.id > assignment.c.id)
     yield assignment, _unheld(assignment).where(assignment.c.assigned < cuts["decisions"], replaced)
     yield skip, _unheld(skip).where(skip.c.until < cuts["decisions"])
-
-
-def _superseded_scans(cuts: Cuts) -> sa.Select[Any]:
-    standing = sa.select(root.c.complete_scan_id).where(root.c.complete_scan_id.is_not(None))
-    return sa.select(scan.c.id).where(_ended < cuts["superseded"], scan.c.id.not_in(standing))
 
 
 def _superseded_sighting() -> sa.ColumnElement[bool]:

@@ -21,6 +21,7 @@ def refused(url: str, *, create: bool = False) -> str:
         store.scans()
     message = str(caught.value)
     assert "\n" not in message
+    assert "hunter2" not in message  # a password in the URL
     return message
 
 

@@ -27,16 +27,8 @@ from tests.empty_database import new_database
 from tests.postgresql import Server, running_server
 from tests.report.desk_day import DAY, day_at_the_desk, scanned_twice
 from tests.review.results import KEY, NOW, clear, later, referred, scan
+from tests.review.test_database import refused
 from tests.review.test_purging import years
-
-
-def refused(url: str) -> str:
-    with pytest.raises(StoreError) as caught, Store.open(url) as store:
-        store.scans()
-    message = str(caught.value)
-    assert "\n" not in message
-    assert "hunter2" not in message
-    return message
 
 
 def test_postgresql_urls_mean_psycopg_3() -> None:

@@ -18,11 +18,11 @@ from tests.security.test_tampering import kept, lived_template
 
 __all__ = ["kept", "lived_template"]  # fixtures
 
-WHOLLY = {table for table, what in NOT_COVERED if what == "everything"}
+WHOLLY = {one.table for one in NOT_COVERED if one.what == "everything"}
 
 
 def listed(what: str) -> set[str]:
-    return WHOLLY | {table for table, known in NOT_COVERED if known == what}
+    return WHOLLY | {one.table for one in NOT_COVERED if one.what == what}
 
 
 LATER = "2030-01-01T00:00:00.000000+00:00"

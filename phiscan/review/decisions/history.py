@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -57,8 +57,8 @@ def history(connection: sa.Connection, file_id: int, *, viewer: str) -> tuple[Hi
     for row in discussion.entries(connection, file_id, viewer=viewer):
         is_comment = row.kind == discussion.COMMENT
         words, note = (row.field, row.text) if is_comment else (row.text, "")
-        entry = _plain(row.entered, row.entered_by, row.kind, same_content=True)
-        entries.append(replace(entry, reason=words, note=note))
+        who = row.entered_by
+        entries.append(HistoryEntry(row.entered, who, row.kind, same_content=True, reason=words, note=note))
     return tuple(sorted(entries, key=lambda one: (one.at, _WHEN.get(one.what, 1))))
 
 
@@ -135,7 +135,7 @@ def _undone(connection: sa.Connection, file_id: int, content: str | None) -> lis
         .where(_about(decision_undo, file_id, content))
     )
     return [
-        _plain(row.undone, row.undone_by, "undo", same_content=row.content_hash in {content, None})
+        HistoryEntry(row.undone, row.undone_by, "undo", same_content=row.content_hash in {content, None})
         for row in connection.execute(query)
     ]
 
@@ -153,13 +153,10 @@ def _others(connection: sa.Connection, file_id: int, content: str | None) -> lis
         seen = table.c.content_hash if "content_hash" in table.c else sa.null()
         query = sa.select(when, who, reason, seen).where(table.c.file_id == file_id)
         for at, person, why, seen_content in connection.execute(query):
-            entry = _plain(at, person, what, same_content=bool(seen_content) and seen_content == content)
-            entries.append(replace(entry, reason=purpose_shown(why) if table is reveal else why))
+            is_same = bool(seen_content) and seen_content == content
+            words = purpose_shown(why) if table is reveal else why
+            entries.append(HistoryEntry(at, person, what, same_content=is_same, reason=words))
     return entries
-
-
-def _plain(at: datetime, who: str, what: str, *, same_content: bool) -> HistoryEntry:
-    return HistoryEntry(at, who, what, None, "", "", is_current=False, same_content=same_content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,27 +214,24 @@ def log_page(
     )
     query = sa.select(audit_log).where(*(condition for given, condition in wanted if given))
     rows = connection.execute(query.order_by(audit_log.c.id.desc()).limit(limit + 1)).all()
-    entries = _with_files(connection, tuple(as_value(LogEntry, row) for row in rows[:limit]))
-    return LogPage(entries, entries[-1].id if len(rows) > limit else 0)
-
-
-def _with_files(connection: sa.Connection, entries: tuple[LogEntry, ...]) -> tuple[LogEntry, ...]:
-    """Add to each entry the path of its file, and to a reveal its purpose."""
-    numbers = {one.id: number for one in entries if isinstance(number := one.details.get("file"), int)}
-    paths = _values(connection, file.c.id, file.c.display, set(numbers.values()))
-    reveals = {one.subject_id for one in entries if one.action == "reveal"}
+    shown = rows[:limit]
+    files = {row.id: number for row in shown if isinstance(number := row.details.get("file"), int)}
+    paths = _values(connection, file.c.id, file.c.display, set(files.values()))
+    reveals = {row.subject_id for row in shown if row.action == "reveal"}
     purposes = _values(connection, reveal.c.id, reveal.c.purpose, reveals)
-    return tuple(
-        replace(
-            one,
-            file_id=numbers.get(one.id),
-            path=paths.get(numbers.get(one.id, -1), ""),
-            purpose=purpose_shown(purposes[one.subject_id])
-            if one.action == "reveal" and one.subject_id in purposes
+    entries = tuple(
+        as_value(
+            LogEntry,
+            row,
+            file_id=files.get(row.id),
+            path=paths.get(files.get(row.id, -1), ""),
+            purpose=purpose_shown(purposes[row.subject_id])
+            if row.action == "reveal" and row.subject_id in purposes
             else "",
         )
-        for one in entries
+        for row in shown
     )
+    return LogPage(entries, shown[-1].id if len(rows) > limit else 0)
 
 
 def _values(

@@ -117,7 +117,12 @@ def restore(path: Path, url: str) -> Manifest:
     with _archive(path) as archive, closing(connect(url, create=True)) as target:
         manifest, found = _manifest(path, archive), schema_of(target)
         if found:
-            _require_empty(target, found, manifest.schema)
+            with target.read() as connection:
+                filled = portable.table_with_rows(connection)
+            if filled or {found, manifest.schema} != {SCHEMA_VERSION}:
+                other = f"its schema is {found}, that of the backup {manifest.schema}"
+                why = f"{filled} has rows" if filled else other
+                raise StoreError(target.name, f"expected an empty database: {why}")
         if is_sqlite(target.url):
             target.outside_transactions("PRAGMA journal_mode = WAL")
         target.write(
@@ -225,14 +230,6 @@ def _lines(archive: zipfile.ZipFile, table: str) -> Iterator[bytes]:
     with archive.open(f"tables/{table}.jsonl") as member:
         for line in member:
             yield line.rstrip(b"\n")
-
-
-def _require_empty(target: Database, found: str, schema: str) -> None:
-    with target.read() as connection:
-        filled = portable.table_with_rows(connection)
-    if filled or {found, schema} != {SCHEMA_VERSION}:
-        why = f"{filled} has rows" if filled else f"its schema is {found}, that of the backup {schema}"
-        raise StoreError(target.name, f"expected an empty database: {why}")
 
 
 def _fill(

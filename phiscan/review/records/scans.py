@@ -487,9 +487,10 @@ def summary(connection: sa.Connection, scan_id: int | None = None) -> ScanSummar
         return found
 
     counts = tally(lambda row: outcome_in_scan(row.outcome, examined_in=row.new, sighted_in=1))
+    reasons = sorted(tally(lambda row: (row.outcome, row.reason)).items())
     skipped, failed = (
-        tally(lambda row, outcome=outcome: row.reason if row.outcome == outcome else None)
-        for outcome in (Outcome.SKIPPED, Outcome.FAILED)
+        {reason: n_files for (outcome, reason), n_files in reasons if outcome == wanted}
+        for wanted in (Outcome.SKIPPED, Outcome.FAILED)
     )
     referrals = tally(lambda row: row.referral)
     histories = tally(
@@ -516,8 +517,8 @@ def summary(connection: sa.Connection, scan_id: int | None = None) -> ScanSummar
         crawled=crawled,
         screened=counts[Outcome.SCREENED],
         unchanged=counts[Outcome.UNCHANGED],
-        skipped=dict(sorted(skipped.items())),
-        failed=dict(sorted(failed.items())),
+        skipped=skipped,
+        failed=failed,
         bytes=sum(int(row.n_read) for row in rows),
         seconds=head.seconds,
         screened_positive=referrals[Referral.REFERRED] + referrals[Referral.PII_ONLY],

@@ -306,11 +306,11 @@ class HistoryEntry:
     at: datetime
     who: str
     what: str  # decide, undo, assign, second_verdict, adjudicate, reveal, correct, topic, comment, tag, untag
-    verdict: Verdict | None
-    reason: str
-    note: str  # free text: never in a report or a log
-    is_current: bool  # a verdict that is current
     same_content: bool  # refers to the present content
+    verdict: Verdict | None = None
+    reason: str = ""
+    note: str = ""  # free text: never in a report or a log
+    is_current: bool = False  # a verdict that is current
     path: str = ""  # the identical file that it was done with; "" = this file
     is_undone: bool = False
 

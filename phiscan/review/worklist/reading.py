@@ -188,7 +188,11 @@ def conditions_of(
         newest = sa.select(root.c.complete_scan_id).where(root.c.id == work_item.c.root_id).scalar_subquery()
         conditions.append(work_item.c.arrived >= sa.func.coalesce(newest, 0))
     if wanted.label:
-        conditions.append(~work_item.c.blind & work_item.c.examination_id.in_(_labelled(wanted.label)))
+        written = sa.type_coerce(examination.c.labels, sa.Text)  # by the whole name or id
+        carry = sa.select(examination.c.id).where(
+            written.contains(canonical_json(wanted.label), autoescape=True)
+        )
+        conditions.append(~work_item.c.blind & work_item.c.examination_id.in_(carry))
     if wanted.tag:
         conditions.append(work_item.c.file_id.in_(tagged(wanted.tag, viewer)))
     if wanted.text:
@@ -197,12 +201,6 @@ def conditions_of(
         named = _OTHER.c.path_folded.contains(wanted.text.casefold(), autoescape=True)
         conditions.append(work_item.c.file_id.in_(sa.select(_OTHER.c.file_id).where(named)))
     return conditions
-
-
-def _labelled(label: str) -> sa.Select[Any]:
-    """Select the results of files that carry a sensitivity label, by its whole name or id."""
-    written = sa.type_coerce(examination.c.labels, sa.Text)
-    return sa.select(examination.c.id).where(written.contains(canonical_json(label), autoescape=True))
 
 
 def in_state(
