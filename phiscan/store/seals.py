@@ -157,15 +157,11 @@ def sign_all(connection: sa.Connection) -> None:
             if is_guarded:
                 with append_only.lifted(connection, [table.name]):
                     connection.execute(table.delete().where(*here))
-                connection.execute(_as_stored(table).insert(), {**row, **fresh})
+                columns = (sa.column(one.name, one.type) for one in stored_columns(table))
+                connection.execute(sa.table(table.name, *columns).insert(), {**row, **fresh})
             else:
                 connection.execute(table.update().where(*here).values(fresh))
     count_all(connection)
-
-
-def _as_stored(table: sa.Table) -> sa.TableClause:
-    """Return a table whose columns take values as stored."""
-    return sa.table(table.name, *(sa.column(one.name, one.type) for one in stored_columns(table)))
 
 
 def update(connection: sa.Connection, table: sa.Table, number: int, values: Mapping[str, Any]) -> None:

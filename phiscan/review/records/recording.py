@@ -151,11 +151,17 @@ def see_unchanged(connection: sa.Connection, scan_id: int, runs: Sequence[Run]) 
         among = within(file.c.id, batch)
         before = connection.execute(_seen_before(among)).one()
         if before.complete is not None and before.first is not None and before.first < before.complete:
-            back += connection.execute(_missing(among)).scalars()
-        alike = before.first == before.last != scan_id  # nearly always: all were last seen by the same scan
-        standing = _of_scan(before.last, batch) if alike else _of_several(scan_id, among)
+            missing = sa.select(file.c.id).join(root, root.c.id == file.c.root_id)
+            missing = missing.where(among, file.c.seen_scan_id < root.c.complete_scan_id)
+            back += connection.execute(missing).scalars()
+        rows = sa.select(sa.literal(scan_id), sighting.c.file_id, sighting.c.examination_id)
+        if before.first == before.last != scan_id:
+            # Nearly always: all were last seen by the same scan, and the files need not be read.
+            rows = rows.where(sighting.c.scan_id == before.last, within(sighting.c.file_id, batch))
+        else:  # the last sightings of the files that this scan has not recorded yet
+            last = (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id)
+            rows = rows.join_from(file, sighting, last).where(among, file.c.seen_scan_id != scan_id)
         columns = ["scan_id", "file_id", "examination_id"]
-        rows = standing.with_only_columns(sa.literal(scan_id), sighting.c.file_id, sighting.c.examination_id)
         # Without the option, the driver of a server does not return the row count of an INSERT.
         note = sighting.insert().from_select(columns, rows).execution_options(preserve_rowcount=True)
         n_noted = connection.execute(note).rowcount
@@ -177,23 +183,6 @@ def _seen_before(among: sa.ColumnElement[bool]) -> sa.Select[Any]:
     complete = sa.func.max(root.c.complete_scan_id).label("complete")
     query = sa.select(sa.func.min(seen).label("first"), sa.func.max(seen).label("last"), complete)
     return query.join(root, root.c.id == file.c.root_id).where(among)
-
-
-def _missing(among: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    query = sa.select(file.c.id).join(root, root.c.id == file.c.root_id)
-    return query.where(among, file.c.seen_scan_id < root.c.complete_scan_id)
-
-
-def _of_scan(before: int, runs: Sequence[Run]) -> sa.Select[Any]:
-    """Select the sightings of files that were all last seen by one scan, without reading the files."""
-    return sa.select(sighting).where(sighting.c.scan_id == before, within(sighting.c.file_id, runs))
-
-
-def _of_several(scan_id: int, among: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """Select the last sightings of the files that this scan has not recorded yet."""
-    last = (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id)
-    query = sa.select(sighting).select_from(file).join(sighting, last)
-    return query.where(among, file.c.seen_scan_id != scan_id)
 
 
 def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) -> list[int]:

@@ -162,7 +162,9 @@ def find(connection: sa.Connection, path: str) -> int:
         message = _(
             "{path}: no such file; expected a path or number that `phiscan queue list` shows", path=path
         )
-        if named := _ending_with(connection, path):
+        ending = file.c.display.endswith(f"/{path}", autoescape=True)
+        like = sa.select(file.c.display).where(ending).order_by(file.c.display).limit(_N_SUGGESTED)
+        if path and (named := [*connection.execute(like).scalars()]):
             message += _("; did you mean {paths}?", paths=", ".join(named))
         raise InputError(message)
     if len(found) > 1:
@@ -205,13 +207,6 @@ def blind(connection: sa.Connection) -> frozenset[int]:
 def _matching(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[sa.Row[Any]]:
     query = sa.select(file.c.id, root.c.display, file.c.seen_scan_id).join(root, root.c.id == file.c.root_id)
     return [*connection.execute(query.where(condition))]
-
-
-def _ending_with(connection: sa.Connection, name: str) -> list[str]:
-    """Return the paths of the first files whose last parts are this name."""
-    ending = file.c.display.endswith(f"/{name}", autoescape=True)
-    query = sa.select(file.c.display).where(ending).order_by(file.c.display).limit(_N_SUGGESTED)
-    return list(connection.execute(query).scalars()) if name else []
 
 
 def _find_absolute(connection: sa.Connection, path: str) -> list[sa.Row[Any]]:
