@@ -23,7 +23,7 @@ from phiscan.errors import ConfigError, InputError, StoreError
 from phiscan.review import integrity
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.incidents import files_of, not_closed
-from phiscan.review.records import recording, scans
+from phiscan.review.records import scans
 from phiscan.review.records.file_records import IS_PRESENT, present
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store import append_only, seals
@@ -45,7 +45,7 @@ from phiscan.store.tables.desk import (
     work_item,
 )
 from phiscan.store.tables.integrity import legal_hold, purge
-from phiscan.store.tables.scans import examination, file, patient_event, root, scan, sighting
+from phiscan.store.tables.scans import examination, file, folder, patient_event, root, scan, sighting
 from phiscan.store.tables.schema import APPEND_ONLY, metadata
 
 
@@ -525,7 +525,8 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
             if numbers:
                 removed.ranges[table.name] = [[*run] for run in merged((one, one) for one in numbers)]
         _marks.drop(connection, checkfirst=False)
-        recording.forget_folders(connection)  # derived data, not counted by the certificate
+        # A full rescan follows: files may have lost their numbers. Not counted by the certificate.
+        seals.remove(connection, folder)
         through, log_hash = _log_end(connection, cuts, n_holds)
         before = audit.read(connection)
         if through > before.through:

@@ -169,8 +169,7 @@ def incident(connection: sa.Connection, number: int) -> Incident:
     """
     found = incidents(connection, number)
     if not found:
-        message = _("incident {number}: there is none of this number", number=number)
-        raise InputError(message)
+        raise InputError(_("incident {number}: there is none of this number", number=number))
     return found[0]
 
 
@@ -202,8 +201,7 @@ def write_incident(
     lock_chain(connection)
     added = listed_files(connection, add)
     if (add or number is None) and not added:
-        message = _("files: none of them is in the list, or each is reviewed blind, by itself")
-        raise InputError(message)
+        raise InputError(_("files: none of them is in the list, or each is reviewed blind, by itself"))
     if number is None:
         number = 1 + (connection.execute(sa.select(sa.func.max(incident_entry.c.incident))).scalar() or 0)
         append(connection, number, "state", by, now, field=IncidentState.OPEN.value)
@@ -286,8 +284,7 @@ def count_of(text: str) -> int:
     """
     if _COUNT.fullmatch(text):
         return int(re.sub(r"\D", "", text))
-    message = _("People affected: expected a whole number of at most nine digits, such as 1204")
-    raise InputError(message)
+    raise InputError(_("People affected: expected a whole number of at most nine digits, such as 1204"))
 
 
 def about_files(connection: sa.Connection, *kinds: str) -> dict[int, list[IncidentEntry]]:

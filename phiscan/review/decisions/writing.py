@@ -226,8 +226,7 @@ def assign(
     rows = []
     for file_id in file_ids:
         if connection.execute(sa.select(file.c.id).where(file.c.id == file_id)).first() is None:
-            message = _("file {file_id}: there is no such file in the database", file_id=file_id)
-            raise InputError(message)
+            raise InputError(_("file {file_id}: there is no such file in the database", file_id=file_id))
         rows.append(({"file_id": file_id, "assignee": assignee}, {"file": file_id, "assignee": assignee}))
     audit.record_all(connection, "assign", rows, by=by, now=now)
     work_rows.refresh(connection, file_ids)

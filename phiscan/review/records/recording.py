@@ -105,11 +105,6 @@ def note_folders(connection: sa.Connection, root_id: int, states: Sequence[Folde
         seals.insert(connection, folder, rows)
 
 
-def forget_folders(connection: sa.Connection) -> None:
-    """Delete the states of all folders, because files may have lost their numbers: a full rescan follows."""
-    seals.remove(connection, folder)
-
-
 def see_examined(connection: sa.Connection, scan_id: int, examined: Mapping[int, int]) -> None:
     """Record the files that a scan examined itself, by number, each with its examination."""
     for batch in chunks(examined):
