@@ -192,7 +192,12 @@ def known(
     root_id = connection.execute(sa.select(root.c.id).where(root.c.path == root_path)).scalar()
     if root_id is None:
         return {}
-    query = _known_files()
+    of_result = KnownFile._fields[2:-1]
+    query = (
+        sa.select(file.c.path, file.c.id, *(examination.c[name] for name in of_result), file.c.seen_scan_id)
+        .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
+        .join(examination, examination.c.id == sighting.c.examination_id)
+    )
     # The sum keeps SQLite from the index of the root, by which it would sort all of its files each time.
     following = query.where(file.c.root_id + 0 == root_id, file.c.id > after).order_by(file.c.id)
     following = following.limit(len(paths))
@@ -203,16 +208,6 @@ def known(
     missing = requested.difference(result.path for result in results)
     results += [KnownFile._make(row) for row in rows_in(connection, rest, "paths", missing)]
     return {result.path: result for result in results if result.path in requested}
-
-
-def _known_files() -> sa.Select[Any]:
-    """Select the columns of ``KnownFile``, in its order."""
-    of_result = KnownFile._fields[2:-1]
-    return (
-        sa.select(file.c.path, file.c.id, *(examination.c[name] for name in of_result), file.c.seen_scan_id)
-        .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
-        .join(examination, examination.c.id == sighting.c.examination_id)
-    )
 
 
 def note_departures(connection: sa.Connection, scan_id: int) -> dict[int, int]:

@@ -437,8 +437,10 @@ def lines(
 ) -> tuple[FileRecord, ...]:
     """Return the rows of these files, in this order."""
     rows = {row.file_id: row for row in connection.execute(_LINES, {"files": file_ids})}
-    groups = {row.group_id for row in rows.values() if row.group_id is not None}
-    sizes = _group_sizes(connection, sorted(groups))
+    groups = sorted({row.group_id for row in rows.values() if row.group_id is not None})
+    of_groups = sa.select(near_group.c.group_id, sa.func.count()).group_by(near_group.c.group_id)
+    of_groups = of_groups.where(near_group.c.group_id.in_(groups), ~IS_BLIND)
+    sizes = {row[0]: row[1] for row in connection.execute(of_groups)} if groups else {}
     passed_over = skipped_by(viewer, now).where(skip.c.file_id.in_(file_ids))
     skipped: set[int] = set(connection.execute(passed_over).scalars())
     tags = tags_of(connection, file_ids, viewer=viewer)
@@ -472,17 +474,6 @@ def _item(row: Any, viewer: str, now: datetime, sizes: dict[int, int], *, skippe
         suppressed=row.hidden_until > iso(now),
     )
     return blinded(record) if row.blind else record
-
-
-def _group_sizes(connection: sa.Connection, groups: Sequence[int]) -> dict[int, int]:
-    if not groups:
-        return {}
-    query: sa.Select[Any] = (
-        sa.select(near_group.c.group_id, sa.func.count())
-        .where(near_group.c.group_id.in_(groups), ~IS_BLIND)
-        .group_by(near_group.c.group_id)
-    )
-    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 MAX_COUNTED = 2000  # items that are counted before an item for its position in the list of a whole state
