@@ -58,9 +58,8 @@ def masked(connection: sa.Connection, results: sa.Select[Any] | Sequence[int], n
     ]
     found += _names(connection, results, note, key)
     end = len(note)
-    for (first, last), kind in sorted(
-        found, key=lambda one: (-one[0][1], one[0][0], one[1])
-    ):  # the longest of an end
+    # The longest of an end comes first.
+    for (first, last), kind in sorted(found, key=lambda one: (-one[0][1], one[0][0], one[1])):
         if last <= end:
             note, end = f"{note[:first]}[{kind}]{note[last:]}", first
     return note

@@ -369,9 +369,7 @@ def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCoun
     moment = iso(now)
     for awaits, state, reviewer, assignee, hidden_until, _, n in work_rows.statuses(connection):
         seen = state_seen(awaits, state, reviewer, viewer)
-        if (
-            awaits == work_rows.DUPLICATE and reviewer != viewer
-        ):  # hidden from this viewer, with nothing to decide
+        if awaits == work_rows.DUPLICATE and reviewer != viewer:  # hidden from them, with nothing to decide
             by_state[WorkState.ANY] += n if hidden_until <= moment else 0
             continue
         if hidden_until > moment:
