@@ -44,11 +44,10 @@ def masked(connection: sa.Connection, results: sa.Select[Any] | Sequence[int], n
         return note
     counted = sa.select(examination.c.finding_counts).where(examination.c.id.in_(results))
     types = sorted(set().union(*connection.execute(counted).scalars()))
-    values = [(kind, note[start:end]) for start, end in spans for kind in types]
+    values = [(span, kind) for span in spans for kind in types]
+    hashes = keyed_hashes(key, [(kind, note[start:end]) for (start, end), kind in values])
     places = defaultdict(list)  # an identifier may be there several times
-    for identity, span in zip(
-        keyed_hashes(key, values), (one for one in spans for _kind in types), strict=True
-    ):
+    for identity, (span, _kind) in zip(hashes, values, strict=True):
         places[identity].append(span)
     stored = sa.select(finding.c.identity, finding.c.entity_type).where(finding.c.examination_id.in_(results))
     found = [
