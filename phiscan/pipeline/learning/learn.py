@@ -199,7 +199,8 @@ def learn_version(config: Config, store: Store, *, by: str, now: datetime) -> tu
         "warnings": warnings_of(decided.files, learned, decided.log_odds, share),
     }
     model = {"base": base_of(classifier), "prototypes": health, "pii": pii, "decision": learned.to_json()}
-    number = next_number(store.database)
+    with store.database.read() as connection:
+        number = next_number(connection)
     written = _write(config.home / "models" / str(number), model)
     add_version(store.database, number=number, files=written, summary=summary, by=by, now=now)
     return number, summary

@@ -470,14 +470,9 @@ def versions(database: Database) -> list[ModelVersion]:
         ]
 
 
-def next_number(database: Database) -> int:
-    """Return the probable number of the next version, for the name of its folder."""
-    with database.read() as connection:
-        return _last_number(connection) + 1
-
-
-def _last_number(connection: sa.Connection) -> int:
-    return int(connection.execute(sa.select(sa.func.max(model_version.c.id))).scalar() or 0)
+def next_number(connection: sa.Connection) -> int:
+    """Return the number of the next version; another user may make it first."""
+    return 1 + int(connection.execute(sa.select(sa.func.max(model_version.c.id))).scalar() or 0)
 
 
 def add_version(
@@ -497,7 +492,7 @@ def add_version(
     by = checked_name("--by", by)
 
     def write(connection: sa.Connection) -> None:
-        if _last_number(connection) + 1 != number:
+        if next_number(connection) != number:
             message = f"version {number}: was made by somebody else meanwhile; learn again"
             raise InputError(message)
         values = {"id": number, "files": dict(files), "summary": dict(summary)}

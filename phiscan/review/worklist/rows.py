@@ -511,8 +511,8 @@ def _candidates(connection: sa.Connection) -> list[int]:
 
 
 def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
-    drawn = {"files": batch, "draw": latest_draw(connection)}
-    members = {row.file_id: row for row in connection.execute(_MEMBERS, drawn)}
+    sample = {"files": batch, "draw": latest_draw(connection)}
+    members = {row.file_id: row for row in connection.execute(_MEMBERS, sample)}
     standing = [
         row
         for row in current(connection, batch)
@@ -542,6 +542,7 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
         verdict = verdicts.get(number)
         waits = awaits[number] if verdict else FIRST
         blind = member is not None and waits not in {NOBODY, LEAD} and _is_of_sample(row, member)
+        drawn = member if blind else None
         rows.append(
             {
                 "file_id": number,
@@ -551,10 +552,8 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
                 "content_hash": row.content_hash,
                 "referred": row.referral == Referral.REFERRED,
                 "blind": blind,
-                "risk": member.risk
-                if blind and member
-                else row.risk * opened_factor(opened.get(number, NEVER).n_others),
-                "doubt": member.doubt if blind and member else _doubt(row),
+                "risk": drawn.risk if drawn else row.risk * opened_factor(opened.get(number, NEVER).n_others),
+                "doubt": drawn.doubt if drawn else _doubt(row),
                 "arrived": row.arrived,
                 "media_type": row.media_type,
                 "owner": row.owner or str(row.uid),
