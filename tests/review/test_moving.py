@@ -9,6 +9,7 @@ import textwrap
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -200,9 +201,7 @@ def test_a_rewritten_manifest_does_not_hide_a_changed_decision(
     made = backup.back_up(url_of(database), path, now=NOW)
     with zipfile.ZipFile(path) as archive:
         lines = archive.read("tables/decision.jsonl").replace(b'"unsure"', b'"not_phi"', 1)
-    import hashlib  # noqa: PLC0415
-
-    fresh = hashlib.sha256(lines).hexdigest().encode()
+    fresh = sha256(lines).hexdigest().encode()
     _rewrite(path, "tables/decision.jsonl", lambda _: lines)
     _rewrite(path, "manifest.json", lambda m: m.replace(made.tables["decision"].digest.encode(), fresh))
     backup.check(path)
