@@ -126,8 +126,7 @@ def _append(path: str, line: str) -> None:
 
 def _run(command: tuple[str, ...], line: str) -> None:
     """Run a program without a shell, with the line as its standard input."""
-    timeout_s = COMMAND_TIMEOUT_S
-    subprocess.run(command, input=line.encode(), check=True, timeout=timeout_s, capture_output=True)
+    subprocess.run(command, input=line.encode(), check=True, timeout=COMMAND_TIMEOUT_S, capture_output=True)
 
 
 def read_notices(config: Config) -> Notices:

@@ -19,7 +19,7 @@ from phiscan.review.decisions.writing import about, checked_name, checked_text
 from phiscan.review.records.file_records import current_results, last_seen
 from phiscan.review.worklist.model import SECOND
 from phiscan.store.database import Database
-from phiscan.store.sql_batches import as_value
+from phiscan.store.sql_batches import as_value, count
 from phiscan.store.tables.desk import (
     decision,
     decision_undo,
@@ -470,11 +470,6 @@ def versions(database: Database) -> list[ModelVersion]:
         ]
 
 
-def next_number(connection: sa.Connection) -> int:
-    """Return the number of the next version; another user may make it first."""
-    return 1 + int(connection.execute(sa.select(sa.func.max(model_version.c.id))).scalar() or 0)
-
-
 def add_version(
     database: Database,
     *,
@@ -492,7 +487,7 @@ def add_version(
     by = checked_name("--by", by)
 
     def write(connection: sa.Connection) -> None:
-        if next_number(connection) != number:
+        if count(connection, model_version) + 1 != number:
             message = f"version {number}: was made by somebody else meanwhile; learn again"
             raise InputError(message)
         values = {"id": number, "files": dict(files), "summary": dict(summary)}
