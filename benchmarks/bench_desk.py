@@ -32,7 +32,8 @@ from phiscan.review.records.file_records import present
 from phiscan.review.store import Store
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkOrder, WorkState
-from phiscan.store.tables import decision, decision_undo, examination, second_verdict, sighting
+from phiscan.store.tables.desk import decision, decision_undo, second_verdict
+from phiscan.store.tables.scans import examination, sighting
 from phiscan.web.app import create_app
 from tests.review.results import ROOT, finding, referred, url_of
 
@@ -199,7 +200,7 @@ def test_bench_count(database: Path) -> None:
     with Store.open(url_of(database)) as store:
 
         def from_tables() -> int:
-            with store._database.read() as connection:
+            with store.database.read() as connection:
                 return int(connection.execute(before).scalar_one())
 
         assert from_tables() == store.queue_size(verdicts=[None])
@@ -266,7 +267,7 @@ def test_bench_five_reviewers(database: Path) -> None:
     print_times("decision", [one for seconds, _ in measured for one in seconds])
     print_times("page", [one for _, pages in measured for one in pages])
     with Store.open(url_of(database)) as store:
-        with store._database.read() as connection:
+        with store.database.read() as connection:
             n = sum(
                 connection.execute(
                     sa.select(sa.func.count()).where(table.c.reviewer.startswith(f"reviewer {os.getpid()} "))
@@ -366,7 +367,7 @@ def test_bench_server(database: Path, tmp_path: Path) -> None:
                 print_times("POST the decision", [one for _, decisions in made for one in decisions])
                 print(f"server CPU per page and two posts {used / many / n_each * 1000:.1f} ms")
                 top = top[n_each:]
-            with store._database.read() as connection:
+            with store.database.read() as connection:
                 n = sum(
                     connection.execute(
                         sa.select(sa.func.count()).where(table.c.reviewer.in_(names))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from phiscan.store.tables import APPEND_ONLY, metadata
+from phiscan.store.tables.schema import APPEND_ONLY, metadata
 
 PAGE = Path(__file__).resolve().parents[1] / "build" / "docs" / "database.md"
 HEAD = f"""# The review database

@@ -53,7 +53,7 @@ def verify(obj: str | None, head: str) -> Answer:
     """
     with open_store(obj) as store:
         check = store.verify_audit(head=head.strip().lower())
-        name = store.name
+        name = store.database.name
     is_json = click.get_current_context().params["as_json"]
     if not check.ok and not is_json:
         for one in check.found[1:]:

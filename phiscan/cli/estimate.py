@@ -386,7 +386,7 @@ def _of_scan(config_path: str | None, scan_id: int | None) -> tuple[CaptureTable
     with Store.open(config_of(config_path).database_url) as store:
         rows = store.present_rows(conceal=True) if scan_id is None else store.rows(scan_id, conceal=True)
         read = [row for row in rows if row.referral is not None]
-        name = store.name
+        name = store.database.name
     found = histories(read)
     if not found or len(found[0].detectors) < MIN_DETECTORS:
         raise InputError(name, "expected a scan in which two detectors or more gave verdicts")

@@ -36,7 +36,7 @@ def init(obj: str | None, folder: str | None) -> Answer:
     made.append(("key", str(config.key_file), create_key(config.key_file)))
     load_key(config.key_file)  # an unusable existing key is reported now, not at the first scan
     with Store.open(config.database_url, create=True, audit_key=config.audit_key_file) as store:
-        made.append(("database", store.name, store.is_new))
+        made.append(("database", store.database.name, store.database.is_new))
     return {what: {"path": where, "created": is_new} for what, where, is_new in made}, (
         f"{what:<14} {'written' if is_new else 'left as it is'}: {where}" for what, where, is_new in made
     )

@@ -25,7 +25,7 @@ from phiscan.monitoring.receivers import Receiver, mail_of, read_receivers, webh
 from phiscan.monitoring.senders import Mail, Webhook, problem_of, retried
 from phiscan.review.store import ScanSummary, Store
 from phiscan.store.identity import load_key
-from phiscan.store.tables import audit_head
+from phiscan.store.tables.integrity import audit_head
 
 WHEN: Final = ("always", "attention")
 COMMAND_TIMEOUT_S: Final = 30
@@ -126,8 +126,7 @@ def _append(path: str, line: str) -> None:
 
 def _run(command: tuple[str, ...], line: str) -> None:
     """Run a program without a shell, with the line as its standard input."""
-    timeout_s = COMMAND_TIMEOUT_S
-    subprocess.run(command, input=line.encode(), check=True, timeout=timeout_s, capture_output=True)
+    subprocess.run(command, input=line.encode(), check=True, timeout=COMMAND_TIMEOUT_S, capture_output=True)
 
 
 def read_notices(config: Config) -> Notices:

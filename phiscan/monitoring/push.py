@@ -29,7 +29,8 @@ from phiscan.review.records.file_records import current_results, sighted_record
 from phiscan.review.store import FileRecord, Store
 from phiscan.schedule.running import only_one
 from phiscan.store.identity import Key, keyed_hashes
-from phiscan.store.tables import decision, examination, file, push_delivery, scan
+from phiscan.store.tables.desk import decision, push_delivery
+from phiscan.store.tables.scans import examination, file, scan
 
 Item = tuple[str, Callable[[], Any]]  # its key among those of its kind; reads the record, scan or incident
 # Of files that are present: what makes them one of a kind, and what is sent once.

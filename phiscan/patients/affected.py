@@ -17,7 +17,7 @@ from phiscan.model import Verdict
 from phiscan.patients.records import Kind
 from phiscan.review.records.file_records import current_results
 from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import patient_check, patient_match, sighting
+from phiscan.store.tables.scans import patient_check, patient_match, sighting
 
 if TYPE_CHECKING:  # a scan without an index does not import numpy
     from phiscan.patients.index import PatientIndex

@@ -24,10 +24,11 @@ from phiscan.patients.events import Actor, record_event
 from phiscan.patients.matching import Matcher, combinations_of
 from phiscan.patients.names import token_form, tokens_of
 from phiscan.patients.records import Kind
+from phiscan.review.records.file_records import IS_PRESENT
 from phiscan.store.database import Database
 from phiscan.store.identity import keyed_hash
 from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import file, finding, patient_match, root, scan, sighting
+from phiscan.store.tables.scans import file, finding, patient_match, root, scan, sighting
 
 _NUMBERS = (
     EntityType.MRN, EntityType.HEALTH_CARD, EntityType.HEALTH_PLAN, EntityType.OTHER_ID, EntityType.ACCOUNT,
@@ -215,9 +216,7 @@ def _patients(person: Person, matcher: Matcher) -> list[int]:
 
 def _files(connection: sa.Connection, examined: Collection[int]) -> list[FoundFile]:
     seen: dict[int, list[sa.Row[Any]]] = defaultdict(list)
-    is_current = (sighting.c.scan_id == file.c.seen_scan_id) & (
-        file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0)
-    )
+    is_current = (sighting.c.scan_id == file.c.seen_scan_id) & IS_PRESENT
     query = (
         sa.select(
             file.c.id,

@@ -33,18 +33,8 @@ from phiscan.review.records.openings import Openings, openings_together
 from phiscan.review.worklist.model import Exposure, FileRecord
 from phiscan.store.database import Database
 from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import (
-    access,
-    decision,
-    decision_undo,
-    examination,
-    file,
-    health_term,
-    reveal,
-    root,
-    sighting,
-    work_item,
-)
+from phiscan.store.tables.desk import decision, decision_undo, reveal, work_item
+from phiscan.store.tables.scans import access, examination, file, health_term, root, sighting
 from phiscan.visible import safe_cell, visible
 
 VIEWED = "viewed"

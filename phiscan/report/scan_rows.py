@@ -28,22 +28,18 @@ from phiscan.review.worklist import rows as hiding
 from phiscan.review.worklist.model import FIRST, Decision, FileRecord
 from phiscan.store.column_types import iso
 from phiscan.store.database import Database
-from phiscan.store.tables import (
-    audit_log,
-    decision,
-    decision_undo,
+from phiscan.store.tables.desk import audit_log, decision, decision_undo, reveal, work_item
+from phiscan.store.tables.desk import second_review as second_review_table
+from phiscan.store.tables.scans import (
     examination,
     file,
     finding,
     health_term,
-    reveal,
     root,
     scan,
     scan_root,
     sighting,
-    work_item,
 )
-from phiscan.store.tables import second_review as second_review_table
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,14 +282,9 @@ def _on_server(connection: sa.Connection) -> list[tuple[str, str]]:
         made = append_only.statements("postgresql", table, ())[0] if table in APPEND_ONLY else ""
         if body.strip() not in made:
             found.append((name, "of the schema was changed"))
-    inspector = sa.inspect(connection)
+    columns = sa.inspect(connection).get_multi_columns()
     for table in metadata.sorted_tables:
-        columns = (
-            {one["name"] for one in inspector.get_columns(table.name)}
-            if inspector.has_table(table.name)
-            else set()
-        )
-        if columns != set(table.columns.keys()):
+        if {one["name"] for one in columns.get((None, table.name), ())} != set(table.columns.keys()):
             found.append((table.name, "of the schema was changed"))
     return found
 

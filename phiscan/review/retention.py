@@ -9,12 +9,12 @@ counts, dates and one digest over all removed rows, which can be recomputed from
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
-from typing import Any, Self
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -23,14 +23,14 @@ from phiscan.errors import ConfigError, InputError, StoreError
 from phiscan.review import integrity
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.incidents import files_of, not_closed
-from phiscan.review.records import recording, scans
-from phiscan.review.records.file_records import present
+from phiscan.review.records import scans
+from phiscan.review.records.file_records import IS_PRESENT, present
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store import append_only, seals
 from phiscan.store import portable_rows as portable
 from phiscan.store.column_types import UtcTime, iso, stored_columns
 from phiscan.store.database import Database, is_sqlite
-from phiscan.store.sql_batches import as_value, count
+from phiscan.store.sql_batches import as_value, count, merged
 from phiscan.store.tables import users
 from phiscan.store.tables.desk import (
     assignment,
@@ -45,7 +45,7 @@ from phiscan.store.tables.desk import (
     work_item,
 )
 from phiscan.store.tables.integrity import legal_hold, purge
-from phiscan.store.tables.scans import examination, file, patient_event, root, scan, sighting
+from phiscan.store.tables.scans import examination, file, folder, patient_event, root, scan, sighting
 from phiscan.store.tables.schema import APPEND_ONLY, metadata
 
 
@@ -160,13 +160,17 @@ MAX_YEARS = 200
 class Retention(RetentionTable):
     """Retention times in years, and the dates that follow from them."""
 
+    def before(self, now: datetime) -> dict[str, datetime]:
+        """Return the dates before which rows are purged: findings, decisions, logs, superseded."""
+        return {
+            item.name.removesuffix("_years"): now - timedelta(days=DAYS_PER_YEAR * getattr(self, item.name))
+            for item in fields(self)
+        }
+
     def to_json(self, now: datetime) -> dict[str, float | str]:
         """Return the years and the dates before which rows are purged."""
         years = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {
-            **years,
-            **{name.replace("_years", "_before"): iso(before(now, n)) for name, n in years.items()},
-        }
+        return {**years, **{f"{name}_before": iso(moment) for name, moment in self.before(now).items()}}
 
 
 def policy_of(config: Config) -> Retention:
@@ -182,11 +186,6 @@ def policy_of(config: Config) -> Retention:
                 config.source, f"retention.{item.name}: expected years above 0, up to {MAX_YEARS}"
             )
     return policy
-
-
-def before(now: datetime, years: float) -> datetime:
-    """Return the moment this many years ago."""
-    return now - timedelta(days=DAYS_PER_YEAR * years)
 
 
 _marks = sa.Table(
@@ -211,23 +210,14 @@ _LOGS: dict[sa.Table, sa.ColumnElement[Any]] = {
     users.api_token: sa.func.coalesce(users.api_token.c.revoked, users.api_token.c.expires),
 }
 
+_ended = sa.func.coalesce(scan.c.ended, scan.c.started)
+
 # Derived again by each scan from other tables: it keeps no row from deletion, but must not lose valid rows.
 _DERIVED = frozenset({"near_group", "near_signature"})
 
 
-@dataclass(frozen=True, slots=True)
-class Cuts:
-    """The dates before which rows are deleted."""
-
-    findings: datetime
-    decisions: datetime
-    logs: datetime
-    superseded: datetime
-
-    @classmethod
-    def of(cls, policy: Retention, now: datetime) -> Self:
-        """Return the dates of a policy."""
-        return cls(*(before(now, getattr(policy, f"{item.name}_years")) for item in fields(cls)))
+Cuts = Mapping[str, datetime]
+"""The dates before which rows are deleted (``Retention.before``)."""
 
 
 def mark(connection: sa.Connection, cuts: Cuts) -> None:
@@ -238,22 +228,19 @@ def mark(connection: sa.Connection, cuts: Cuts) -> None:
     for table, query in _decisions_on_replaced_content(cuts):
         connection.execute(_marking(table.name, query))
     for table, moment in _LOGS.items():
-        connection.execute(_marking(table.name, sa.select(table.c.id).where(moment < cuts.logs)))
-    connection.execute(_marking(reveal.name, _unheld(reveal).where(reveal.c.revealed < cuts.logs)))
+        connection.execute(_marking(table.name, sa.select(table.c.id).where(moment < cuts["logs"])))
+    connection.execute(_marking(reveal.name, _unheld(reveal).where(reveal.c.revealed < cuts["logs"])))
     connection.execute(
-        _marking(suppression.name, sa.select(suppression.c.id).where(suppression.c.until < cuts.decisions))
+        _marking(suppression.name, sa.select(suppression.c.id).where(suppression.c.until < cuts["decisions"]))
     )
     _spread(connection)
-    connection.execute(_marking(_OLD_SCAN, _superseded_scans(cuts)))
+    standing = sa.select(root.c.complete_scan_id).where(root.c.complete_scan_id.is_not(None))
+    old = sa.select(scan.c.id).where(_ended < cuts["superseded"], scan.c.id.not_in(standing))
+    connection.execute(_marking(_OLD_SCAN, old))
     connection.execute(_marking(examination.name, _superseded_results(cuts)))
     _spread(connection)
     connection.execute(_marking(scan.name, _forgotten_scans(cuts)))
     _spread(connection)
-
-
-def unmark(connection: sa.Connection) -> None:
-    """Drop the marks."""
-    _marks.drop(connection, checkfirst=False)
 
 
 @cache
@@ -308,14 +295,6 @@ def _marked(column: sa.ColumnElement[Any], kind: str) -> sa.ColumnElement[bool]:
     return column.in_(sa.select(_marks.c.id).where(_marks.c.kind == kind))
 
 
-def _is_present() -> sa.ColumnElement[bool]:
-    return file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0)
-
-
-def _ended() -> sa.ColumnElement[Any]:
-    return sa.func.coalesce(scan.c.ended, scan.c.started)
-
-
 def _missing_files(cuts: Cuts) -> sa.Select[Any]:
     """Files that are missing, without any later decision or action, or one that stands for another file.
 
@@ -324,19 +303,19 @@ def _missing_files(cuts: Cuts) -> sa.Select[Any]:
     made = decision.alias()
     carried = sa.exists().where(made.c.file_id == file.c.id, _is_content_present(made.c.content_hash))
     entry = incident_entry.alias()
-    recent = sa.select(entry.c.incident).where(entry.c.entered >= cuts.decisions)
+    recent = sa.select(entry.c.incident).where(entry.c.entered >= cuts["decisions"])
     query = (
         sa.select(file.c.id)
         .join(root, root.c.id == file.c.root_id)
         .join(scan, scan.c.id == file.c.seen_scan_id)
         .where(file.c.id.not_in(files_of(incident_entry.c.incident.in_(recent))))
-        .where(~_is_present(), _ended() < cuts.findings, file.c.id.not_in(held_files()), ~carried)
+        .where(~IS_PRESENT, _ended < cuts["findings"], file.c.id.not_in(held_files()), ~carried)
     )
     for table in metadata.sorted_tables:
         times = [column for column in table.columns if isinstance(column.type, UtcTime)]
         if "file_id" not in table.columns or not times or table is work_item:
             continue
-        later = sa.or_(*(column >= cuts.decisions for column in times))
+        later = sa.or_(*(column >= cuts["decisions"] for column in times))
         query = query.where(~sa.exists().where(table.c.file_id == file.c.id, later))
     return query
 
@@ -369,19 +348,14 @@ def _decisions_on_replaced_content(cuts: Cuts) -> Iterator[tuple[sa.Table, sa.Se
             )
             .correlate(table)
         )
-        query = _unheld(table).where(~standing, *(column < cuts.decisions for column in times))
+        query = _unheld(table).where(~standing, *(column < cuts["decisions"] for column in times))
         if table in {decision, second_review}:
             query = query.where(~_is_content_present(table.c.content_hash))
         yield table, query
     later = assignment.alias()
     replaced = sa.exists().where(later.c.file_id == assignment.c.file_id, later.c.id > assignment.c.id)
-    yield assignment, _unheld(assignment).where(assignment.c.assigned < cuts.decisions, replaced)
-    yield skip, _unheld(skip).where(skip.c.until < cuts.decisions)
-
-
-def _superseded_scans(cuts: Cuts) -> sa.Select[Any]:
-    standing = sa.select(root.c.complete_scan_id).where(root.c.complete_scan_id.is_not(None))
-    return sa.select(scan.c.id).where(_ended() < cuts.superseded, scan.c.id.not_in(standing))
+    yield assignment, _unheld(assignment).where(assignment.c.assigned < cuts["decisions"], replaced)
+    yield skip, _unheld(skip).where(skip.c.until < cuts["decisions"])
 
 
 def _superseded_sighting() -> sa.ColumnElement[bool]:
@@ -402,7 +376,7 @@ def _superseded_results(cuts: Cuts) -> sa.Select[Any]:
         sa.select(examination.c.id)
         .join(scan, scan.c.id == examination.c.scan_id)
         .where(
-            _ended() < cuts.superseded,
+            _ended < cuts["superseded"],
             examination.c.file_id.not_in(held_files()),
             examination.c.id.not_in(remaining_sightings),
         )
@@ -420,7 +394,7 @@ def _superseded_results(cuts: Cuts) -> sa.Select[Any]:
 
 def _forgotten_scans(cuts: Cuts) -> sa.Select[Any]:
     """Scans without any remaining row except the scan itself."""
-    query = sa.select(scan.c.id).where(_ended() < cuts.findings)
+    query = sa.select(scan.c.id).where(_ended < cuts["findings"])
     for table in metadata.sorted_tables:
         for column, parent in _references(table):
             if parent != scan.name or table.name in {"scan_root", "scan_totals", "scan_digest", *_DERIVED}:
@@ -537,7 +511,7 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
         raise StoreError(message)
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("PRAGMA secure_delete = ON")  # overwrites removed rows
-    cuts = Cuts.of(policy, now)
+    cuts = policy.before(now)
     n_holds = len(holds(connection))
     mark(connection, cuts)
     for number in scans_that_lose_rows(connection):
@@ -549,9 +523,10 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
             if table.name in removed.counts:
                 seals.remove(connection, table, condition(table))
             if numbers:
-                removed.ranges[table.name] = audit.as_ranges(numbers)
-        unmark(connection)
-        recording.forget_folders(connection)  # derived data, not counted by the certificate
+                removed.ranges[table.name] = [[*run] for run in merged((one, one) for one in numbers)]
+        _marks.drop(connection, checkfirst=False)
+        # A full rescan follows: files may have lost their numbers. Not counted by the certificate.
+        seals.remove(connection, folder)
         through, log_hash = _log_end(connection, cuts, n_holds)
         before = audit.read(connection)
         if through > before.through:
@@ -633,7 +608,7 @@ def _log_end(connection: sa.Connection, cuts: Cuts, n_holds: int) -> tuple[int, 
     if n_holds:
         return 0, ""
     first_remaining = connection.execute(
-        sa.select(sa.func.min(audit_log.c.id)).where(audit_log.c.at >= cuts.logs)
+        sa.select(sa.func.min(audit_log.c.id)).where(audit_log.c.at >= cuts["logs"])
     ).scalar()
     query = sa.select(audit_log.c.id, audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
     if first_remaining is not None:

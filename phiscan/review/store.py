@@ -182,7 +182,7 @@ class Store:
     """An open review database; a context manager."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
 
     @classmethod
     def open(
@@ -204,7 +204,7 @@ class Store:
 
     def close(self) -> None:
         """Close every connection."""
-        self._database.close()
+        self.database.close()
 
     def __enter__(self) -> Self:
         return self
@@ -214,32 +214,17 @@ class Store:
     ) -> None:
         self.close()
 
-    @property
-    def name(self) -> str:
-        """The database's URL for messages, its password hidden."""
-        return self._database.name
-
-    @property
-    def database(self) -> Database:
-        """The database, for commands that call modules of this package directly."""
-        return self._database
-
     @cached_property
     def desk(self) -> Desk:
         """The review desk over this database."""
-        return Desk(self._database)
+        return Desk(self.database)
 
     @cached_property
     def users(self) -> Users:
         """The accounts of the desk."""
         from phiscan.review.accounts.users import Users  # noqa: PLC0415 (a scan need not load it)
 
-        return Users(self._database)
-
-    @property
-    def is_new(self) -> bool:
-        """Whether opening created the database."""
-        return self._database.is_new
+        return Users(self.database)
 
     # Scanning
 
@@ -258,7 +243,7 @@ class Store:
 
         Recording the same file in the same scan twice replaces the first.
         """
-        self._database.write(
+        self.database.write(
             lambda connection: recording.record(connection, scan_id, versions_key, results, **further),
             derived=not (results or further.get("folders") or further.get("early")),
             lock="shared",
@@ -279,13 +264,13 @@ class Store:
 
         ``whole``: it crawled all of its roots, so that files that it did not find are missing.
         """
-        self._database.write(
+        self.database.write(
             lambda connection: scanning.finish_scan(
                 connection, scan_id, status=status, seconds=seconds, now=now, whole=whole
             )
         )
         if status == "complete":
-            near_duplicates.regroup_all(self._database)
+            near_duplicates.regroup_all(self.database)
 
     digest_scan = writing(integrity.make)
 
@@ -308,13 +293,13 @@ class Store:
         Raises:
             StoreError: there is no such scan.
         """
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             number = scanning.chosen_scan(connection, scan_id)
             yield from work_queue.rows(connection, scanning.require_rows(connection, number), conceal=conceal)
 
     def present_rows(self, *, conceal: bool = False) -> Iterator[FileRecord]:
         """Yield one row per file present now on every root, with its last scan; see ``queue``."""
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             yield from work_queue.rows(connection, None, conceal=conceal)
 
     # Reviewing

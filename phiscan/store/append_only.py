@@ -56,18 +56,18 @@ def lifted(connection: sa.Connection, tables: Collection[str]) -> Iterator[None]
     if connection.dialect.name == "sqlite":
         names = [f"{table}_no_delete" for table in sorted(tables)]
         query = sa.text("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = :name")
-        texts = [str(connection.execute(query, {"name": name}).scalar_one()) for name in names]
-        for name in names:
-            connection.exec_driver_sql(f"DROP TRIGGER {name}")
-        yield
-        for text in texts:
-            connection.exec_driver_sql(text)
-        return
-    for table in sorted(tables):
-        connection.exec_driver_sql(f"ALTER TABLE {table} DISABLE TRIGGER {table}_no_change")
+        after = [str(connection.execute(query, {"name": name}).scalar_one()) for name in names]
+        before = [f"DROP TRIGGER {name}" for name in names]
+    else:
+        before, after = (
+            [f"ALTER TABLE {table} {what} TRIGGER {table}_no_change" for table in sorted(tables)]
+            for what in ("DISABLE", "ENABLE")
+        )
+    for statement in before:
+        connection.exec_driver_sql(statement)
     yield
-    for table in sorted(tables):
-        connection.exec_driver_sql(f"ALTER TABLE {table} ENABLE TRIGGER {table}_no_change")
+    for statement in after:
+        connection.exec_driver_sql(statement)
 
 
 def guard(metadata: sa.MetaData, tables: Mapping[str, Sequence[str]]) -> None:

@@ -101,29 +101,6 @@ def connected(connection: Any, _record: Any) -> None:
     connection.execute("PRAGMA cache_size = -32768")  # KiB
 
 
-def begin(
-    connection: sa.Connection, *, writes: bool, durable: bool, derived: bool, patience_s: float
-) -> None:
-    """Begin a transaction; a writing one takes the lock now, waiting at most ``patience_s``.
-
-    ``derived``: foreign keys are not checked in it.
-    """
-    if not writes:
-        connection.exec_driver_sql("BEGIN")
-        return
-    level = "FULL" if durable else "NORMAL"
-    connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
-    connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if derived else 'ON'}")
-    raw: Any = connection.connection.dbapi_connection
-    try:
-        raw.execute("PRAGMA busy_timeout = 0")
-        _wait_for_lock(raw, patience_s)
-    finally:
-        raw.execute(f"PRAGMA busy_timeout = {int(patience_s * 1000)}")
-    if not raw.in_transaction:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")  # waits again, and fails as any statement does
-
-
 def _wait_for_lock(raw: Any, patience_s: float) -> None:
     """Begin as soon as no other transaction writes; return after ``patience_s`` at most.
 
@@ -396,14 +373,21 @@ def _engine(url: URL) -> sa.Engine:
 
 
 def _sqlite_begin(connection: sa.Connection) -> None:
+    """Begin a transaction; a writing one takes the lock now."""
     options = connection.get_execution_options()
-    begin(
-        connection,
-        writes=_LOCK_MODE in options,
-        durable=bool(options.get(_DURABLE)),
-        derived=bool(options.get(_DERIVED)),
-        patience_s=BUSY_TIMEOUT_S,
-    )
+    if _LOCK_MODE not in options:
+        connection.exec_driver_sql("BEGIN")
+        return
+    connection.exec_driver_sql(f"PRAGMA synchronous = {'FULL' if options.get(_DURABLE) else 'NORMAL'}")
+    connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if options.get(_DERIVED) else 'ON'}")
+    raw: Any = connection.connection.dbapi_connection
+    try:
+        raw.execute("PRAGMA busy_timeout = 0")
+        _wait_for_lock(raw, BUSY_TIMEOUT_S)
+    finally:
+        raw.execute(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT_S * 1000)}")
+    if not raw.in_transaction:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # waits again, and fails as any statement does
 
 
 def _server_begin(connection: sa.Connection) -> None:
@@ -464,26 +448,33 @@ def schema_of(database: Database) -> str:
     return ""
 
 
+def migrate_in(
+    database: Database, connection: sa.Connection, revision: str = "head", *, derive: Derive | None
+) -> None:
+    """Migrate to a revision in a writing transaction; to the newest one, ``derive`` runs at its end.
+
+    Raises:
+        StoreError: the database is not suited for phiscan's tables.
+    """
+    from phiscan.store.migrations import migrate  # noqa: PLC0415 (Alembic takes 0.4 s to import)
+
+    if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
+        raise StoreError(database.name, f"{why}")
+    migrate(connection, revision)
+    if derive is not None and revision == "head":
+        derive(connection)
+
+
 def bring_up_to_date(database: Database, *, derive: Derive | None = None) -> None:
     """Migrate to the newest schema in one transaction; ``derive`` runs at its end.
 
     Raises:
         StoreError: the database cannot be written, or is not suited for phiscan's tables.
     """
-    from phiscan.store.migrations import migrate  # noqa: PLC0415 (Alembic takes 0.4 s to import)
-
     if is_sqlite(database.url):
         # Persistent; people review while a scan writes.
         database.outside_transactions("PRAGMA journal_mode = WAL")
-
-    def bring(connection: sa.Connection) -> None:
-        if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
-            raise StoreError(database.name, f"{why}")
-        migrate(connection)
-        if derive is not None:
-            derive(connection)
-
-    database.write(bring, lock="exclusive")
+    database.write(lambda connection: migrate_in(database, connection, derive=derive), lock="exclusive")
 
 
 def _is_busy(error: sa.exc.SQLAlchemyError, lock: LockMode) -> bool:

@@ -65,18 +65,6 @@ def to_line(table: str, row: Iterable[Any]) -> bytes:
         raise StoreError(message) from None
 
 
-def to_row(table: sa.Table, line: bytes) -> dict[str, Any]:
-    """Return a line as a row.
-
-    Raises:
-        ValueError: it is not a row of this table.
-    """
-    return {
-        column.name: base64.b64decode(value[0], validate=True) if isinstance(value, list) else value
-        for column, value in zip(table.columns, json.loads(line), strict=True)
-    }
-
-
 def insert_lines(connection: sa.Connection, table: sa.Table, lines: Iterable[bytes]) -> None:
     """Insert the rows of lines in bulk.
 
@@ -85,7 +73,14 @@ def insert_lines(connection: sa.Connection, table: sa.Table, lines: Iterable[byt
     """
     waiting = iter(lines)
     while some := list(islice(waiting, N_ROWS_AT_ONCE)):
-        connection.execute(table.insert(), [to_row(table, line) for line in some])
+        rows = [
+            {
+                column.name: base64.b64decode(value[0], validate=True) if isinstance(value, list) else value
+                for column, value in zip(table.columns, json.loads(line), strict=True)
+            }
+            for line in some
+        ]
+        connection.execute(table.insert(), rows)
 
 
 def sum_of(lines: Iterable[bytes], to: IO[bytes] | None = None) -> tuple[int, str]:

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL
 
 from phiscan.errors import InputError
-from phiscan.store.tables import APPEND_ONLY, metadata
+from phiscan.store.tables.schema import APPEND_ONLY, metadata
 
 CONNECT_TIMEOUT_S = 10
 LOCK_TIMEOUT_S = 20  # of the server's wait for a lock; then the whole transaction is retried

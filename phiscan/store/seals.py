@@ -19,7 +19,8 @@ import sqlalchemy as sa
 from phiscan.store import append_only, signed_head
 from phiscan.store.column_types import stored_columns
 from phiscan.store.portable_rows import to_line
-from phiscan.store.tables import APPEND_ONLY, examination_digest, metadata, seal_total
+from phiscan.store.tables.integrity import examination_digest, seal_total
+from phiscan.store.tables.schema import APPEND_ONLY, metadata
 from phiscan.store.tables.users import api_token, user_account, web_session
 
 Row = Mapping[str, Any] | sa.RowMapping
@@ -156,15 +157,11 @@ def sign_all(connection: sa.Connection) -> None:
             if is_guarded:
                 with append_only.lifted(connection, [table.name]):
                     connection.execute(table.delete().where(*here))
-                connection.execute(_as_stored(table).insert(), {**row, **fresh})
+                columns = (sa.column(one.name, one.type) for one in stored_columns(table))
+                connection.execute(sa.table(table.name, *columns).insert(), {**row, **fresh})
             else:
                 connection.execute(table.update().where(*here).values(fresh))
     count_all(connection)
-
-
-def _as_stored(table: sa.Table) -> sa.TableClause:
-    """Return a table whose columns take values as stored."""
-    return sa.table(table.name, *(sa.column(one.name, one.type) for one in stored_columns(table)))
 
 
 def update(connection: sa.Connection, table: sa.Table, number: int, values: Mapping[str, Any]) -> None:

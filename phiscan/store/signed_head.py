@@ -15,7 +15,8 @@ import sqlalchemy as sa
 
 from phiscan.store.column_types import iso
 from phiscan.store.identity import keyed_hash
-from phiscan.store.tables import audit_head, audit_log, scan_digest
+from phiscan.store.tables.desk import audit_log
+from phiscan.store.tables.integrity import audit_head, scan_digest
 
 OPTION = "phiscan_audit_key"  # execution option of a connection that holds the key
 _N_ID_CHARS = 16

@@ -23,7 +23,7 @@ from phiscan.pipeline.versions import learned_version, versions
 from phiscan.review.decisions import learning as models
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
-from phiscan.store.tables import audit_log, sample_member
+from phiscan.store.tables.desk import audit_log, sample_member
 from tests.cli.program import answer, refused, run
 from tests.empty_database import new_store
 from tests.review.results import IDENTIFYING, NOW, VERSIONS, referred, source, url_of

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from phiscan.screen.rules.definitions import load_rules
-from phiscan.store.tables import metadata
+from phiscan.store.tables.schema import metadata
 from tests.docs.generated import DOCS, report_schema, script
 
 SCRIPTS = sorted(path.stem for path in DOCS.glob("make_*.py"))

@@ -28,7 +28,9 @@ from phiscan.review.records.openings import Openings
 from phiscan.review.store import Store
 from phiscan.store.column_types import stored_columns
 from phiscan.store.identity import create_key
-from phiscan.store.tables import log_coverage, opening, seal_total, work_item
+from phiscan.store.tables.desk import work_item
+from phiscan.store.tables.integrity import seal_total
+from phiscan.store.tables.scans import log_coverage, opening
 from tests.crawl.test_access_logs import HEAD, audit, trail, windows
 from tests.empty_database import new_store
 from tests.review.results import clear, later, referred, scan

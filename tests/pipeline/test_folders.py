@@ -25,7 +25,7 @@ from phiscan.pipeline.scan_plan import ScanOptions
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
 from phiscan.store.sql_batches import Run
-from phiscan.store.tables import examination, file, sighting
+from phiscan.store.tables.scans import examination, file, sighting
 from tests.empty_database import new_store
 
 FEW = 4

@@ -74,13 +74,18 @@ def url(backend: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterato
     server.drop("phiscan_test")
 
 
-@pytest.fixture
-def empty_url(backend: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a database that is not there yet, or on a server has nothing in it."""
-    if backend == "sqlite":
-        return url_of(tmp_path / "empty.db")
+def empty_database(request: pytest.FixtureRequest, name: str, *, on_server: bool) -> str:
+    """Return the URL of an empty database on the server, or in a file of this name that is not there yet."""
+    if not on_server:
+        return url_of(request.getfixturevalue("tmp_path") / name)
     fresh: Callable[[], str] = request.getfixturevalue("fresh_postgresql")
     return fresh()
+
+
+@pytest.fixture
+def empty_url(backend: str, request: pytest.FixtureRequest) -> str:
+    """The URL of an empty database of this kind."""
+    return empty_database(request, "empty.db", on_server=backend == "postgresql")
 
 
 @pytest.fixture

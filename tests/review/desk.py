@@ -10,7 +10,7 @@ from phiscan.model import EntityType, FileResult
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkOrder, WorkState
 from phiscan.review.worklist.reading import UNDECIDED
-from phiscan.store.tables import work_item, work_tally
+from phiscan.store.tables.desk import work_item, work_tally
 from tests.review.results import NOW, finding, referred, scan
 
 ANY = WorkFilter(state=WorkState.ANY)
@@ -47,12 +47,12 @@ def line(store: Store, file_id: int, *, viewer: str = "ana", now: datetime = NOW
 
 
 def rows(store: Store) -> Sequence[sa.Row[tuple[object, ...]]]:
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         return connection.execute(sa.select(work_item).order_by(work_item.c.file_id)).all()
 
 
 def tallies(store: Store) -> Sequence[sa.Row[tuple[object, ...]]]:
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         query = sa.select(work_tally).where(work_tally.c.n != 0)
         return connection.execute(query.order_by(work_tally.c.kind, work_tally.c.value)).all()
 

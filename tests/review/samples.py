@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 
 from phiscan.store.database import Database
-from phiscan.store.tables import sample_draw, sample_member
+from phiscan.store.tables.desk import sample_draw, sample_member
 
 
 def members(database: Database, *, referred: bool) -> list[int]:

@@ -7,11 +7,9 @@ import pytest
 from phiscan.errors import ConflictError
 from phiscan.model import Verdict
 from phiscan.review.store import Store
-from phiscan.review.worklist.model import WorkState
 from tests.review.results import later, referred, scan
 
 PHI, NOT_PHI = Verdict.PHI, Verdict.NOT_PHI
-ANY = WorkState.ANY
 
 
 @pytest.fixture

@@ -14,13 +14,8 @@ from phiscan.review.accounts.users import Role
 from phiscan.review.audit import log as audit
 from phiscan.review.store import Store
 from phiscan.store.database import parse
-from tests.postgresql import Server
-from tests.review.results import NOW, failed, later, scan, url_of
+from tests.review.results import NOW, failed, later, scan
 
-FORGED = (
-    "INSERT INTO decision SELECT 9, file_id, examination_id, content_hash, 'phi', reviewer, reason, note, "
-    "by_name, decided FROM decision WHERE id = 1"
-)
 TABLES = ("decision", "assignment", "audit_log", "user_event", "log_review")
 
 
@@ -48,44 +43,36 @@ def tamper(url: str, *statements: str) -> None:
     engine.dispose()
 
 
-def _sign(decided: Store) -> None:
-    """Add an account and a review of the log."""
-    decided.users.add(name="Ana", role=Role.LEAD, password=None, by="test", now=NOW)
-    decided.users.sign_log(head=decided.verify_audit().head, note="", reviewer="Ana", now=NOW)
-
-
-@pytest.mark.parametrize("recursive", ["ON", "OFF"])
-def test_append_only_tables_refuse_every_change(decided: Store, database: Path, recursive: str) -> None:
-    _sign(decided)
-    statements = (
+CHANGES = {
+    "sqlite": (
         "UPDATE {table} SET id = id",
         "DELETE FROM {table} WHERE id = 1",
         "INSERT OR REPLACE INTO {table} SELECT * FROM {table} WHERE id = 1",
         "REPLACE INTO {table} SELECT * FROM {table}",
         "INSERT INTO {table} SELECT * FROM {table} WHERE true ON CONFLICT DO UPDATE SET id = 1",
         "UPDATE OR REPLACE {table} SET id = 1",
-    )
-    with sqlite3.connect(database) as connection:
-        connection.execute(f"PRAGMA recursive_triggers = {recursive}")
-        for table, statement in product(TABLES, statements):
-            with pytest.raises(sqlite3.IntegrityError, match=f"{table} is append-only"):
-                connection.execute(statement.format(table=table))
-
-
-def test_append_only_tables_refuse_every_change_on_a_server(decided: Store, server: Server, url: str) -> None:
-    _sign(decided)
-    assert server.folder.is_dir()
-    statements = (
+    ),
+    "postgresql": (
         "UPDATE {table} SET id = id",
         "DELETE FROM {table} WHERE id = 1",
         "TRUNCATE {table} CASCADE",
         "INSERT INTO {table} SELECT * FROM {table} WHERE id = 1 ON CONFLICT (id) DO UPDATE SET id = 1",
         "MERGE INTO {table} USING {table} AS other ON {table}.id = other.id WHEN MATCHED THEN DELETE",
-    )
+    ),
+}
+
+
+def test_append_only_tables_refuse_every_change(decided: Store, url: str, backend: str) -> None:
+    decided.users.add(name="Ana", role=Role.LEAD, password=None, by="test", now=NOW)
+    decided.users.sign_log(head=decided.verify_audit().head, note="", reviewer="Ana", now=NOW)
+    recursive = [f"PRAGMA recursive_triggers = {mode}" for mode in ("ON", "OFF")]
+    settings = recursive if backend == "sqlite" else ["SELECT 1"]
     engine = sa.create_engine(parse(url))
-    for table, statement in product(TABLES, statements):
-        with pytest.raises(sa.exc.DBAPIError, match="is append-only"), engine.begin() as connection:
-            connection.exec_driver_sql(statement.format(table=table))
+    for setting, table, change in product(settings, TABLES, CHANGES[backend]):
+        with engine.connect() as connection:
+            connection.exec_driver_sql(setting)
+            with pytest.raises(sa.exc.DBAPIError, match=f"{table} is append-only"):
+                connection.exec_driver_sql(change.format(table=table))
     engine.dispose()
 
 
@@ -105,36 +92,6 @@ def test_an_empty_log_is_whole(store: Store) -> None:
     check = store.verify_audit()
     assert (check.ok, check.n_rows, check.head) == (True, 0, "0" * 64)
     assert store.verify_audit(head=check.head).ok
-
-
-@pytest.mark.parametrize(
-    ("statement", "first_bad", "problem"),
-    [
-        ("UPDATE audit_log SET actor = 'eve' WHERE id = 2", 2, "content does not match its hash"),
-        (
-            "UPDATE audit_log SET at = '2020-01-01T00:00:00.000000+00:00' WHERE id = 3",
-            3,
-            "does not match its hash",
-        ),
-        ("UPDATE audit_log SET details = '{}' WHERE id = 1", 1, "does not match its hash"),
-        ("DELETE FROM audit_log WHERE id = 2", 3, "entry 2 is missing"),
-        ("DELETE FROM audit_log WHERE id = 1", 2, "entry 1 is missing"),
-        ("UPDATE audit_log SET prev_hash = 'x' WHERE id = 3", 3, "not chained to the entry before"),
-        ("UPDATE decision SET verdict = 'not_phi' WHERE id = 1", 1, "row 1 of decision was changed"),
-        ("UPDATE decision SET reviewer = 'eve' WHERE id = 3", 4, "row 3 of decision was changed"),
-        ("DELETE FROM decision WHERE id = 2", 3, "row 2 of decision was removed"),
-        ("UPDATE assignment SET assignee = 'eve'", 2, "row 1 of assignment was changed"),
-        ("DELETE FROM audit_log WHERE id = 4", 4, "row 3 of decision is not in the log"),
-        (FORGED, 5, "row 9 of decision is not in the log"),
-    ],
-)
-def test_verification_names_the_first_entry_that_does_not_hold(
-    decided: Store, database: Path, statement: str, first_bad: int, problem: str
-) -> None:
-    tamper(url_of(database), statement)
-    check = decided.verify_audit()
-    assert (check.ok, check.first_bad) == (False, first_bad)
-    assert problem in check.problem
 
 
 def test_a_noted_head_shows_that_the_end_was_cut_off(decided: Store, url: str) -> None:

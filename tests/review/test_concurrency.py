@@ -1,6 +1,7 @@
 """Reviewers in several processes decide while a scan records: nothing lost, nothing doubled."""
 
 import multiprocessing
+from typing import Any
 
 from phiscan.model import Verdict
 from phiscan.review.store import Store
@@ -26,17 +27,21 @@ def _scan(url: str) -> None:
             scan(store, [referred(f"new{number}-{n:02}.txt") for n in range(20)], minutes=number + 1)
 
 
-def test_reviewers_and_a_scan_write_at_once(store: Store, url: str) -> None:
-    scan(store, [referred(f"{n:02}.txt") for n in range(N_FILES)])
+def at_once(*calls: tuple[Any, ...]) -> None:
+    """Call functions with their arguments, each in a process of its own; none may fail."""
     context = multiprocessing.get_context("spawn")
-    names = [f"reviewer {n}" for n in range(N_REVIEWERS)]
-    processes = [context.Process(target=_review, args=(url, name), daemon=True) for name in names]
-    processes.append(context.Process(target=_scan, args=(url,), daemon=True))
+    processes = [context.Process(target=one, args=given, daemon=True) for one, *given in calls]
     for process in processes:
         process.start()
     for process in processes:
         process.join()
-    assert [process.exitcode for process in processes] == [0] * (N_REVIEWERS + 1)
+    assert [process.exitcode for process in processes] == [0] * len(calls)
+
+
+def test_reviewers_and_a_scan_write_at_once(store: Store, url: str) -> None:
+    scan(store, [referred(f"{n:02}.txt") for n in range(N_FILES)])
+    names = [f"reviewer {n}" for n in range(N_REVIEWERS)]
+    at_once(*((_review, url, name) for name in names), (_scan, url))
     check = store.verify_audit()
     assert (check.ok, check.n_rows) == (True, N_REVIEWERS * N_DECISIONS)
     made = sorted(
@@ -53,12 +58,6 @@ def _create(url: str) -> None:
 
 
 def test_several_processes_make_one_database(empty_url: str) -> None:
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=_create, args=(empty_url,), daemon=True) for _ in range(3)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    assert [process.exitcode for process in processes] == [0, 0, 0]
+    at_once(*[(_create, empty_url)] * 3)
     with Store.open(empty_url) as store:
         assert store.scans() == []

@@ -13,7 +13,7 @@ from phiscan.review.decisions.learning import reviewed_files
 from phiscan.review.retention import Retention
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import HistoryEntry, WorkState
-from phiscan.store.tables import audit_log, decision
+from phiscan.store.tables.desk import audit_log, decision
 from tests.review.desk import agrees_with_the_truth, line
 from tests.review.results import NOW, finding, later, referred, scan
 from tests.review.test_purging import hold, purge, scan_at, years
@@ -50,7 +50,7 @@ def entry(store: Store, name: str) -> HistoryEntry:
 
 
 def logged(store: Store, action: str) -> list[dict[str, object]]:
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         query = sa.select(audit_log.c.details).where(audit_log.c.action == action).order_by(audit_log.c.id)
         return [dict(details) for details in connection.execute(query).scalars()]
 
@@ -93,7 +93,7 @@ def test_an_identical_file_is_decided_with_the_first_as_one_decision(store: Stor
     late = store.find("late.txt")
     assert [line(store, number).state for number in (first, copy, late)] == [WorkState.PHI] * 3
     assert [one["file"] for one in logged(store, "carry")] == [copy, late]
-    report = gather(store._database, now=later(9)).data
+    report = gather(store.database, now=later(9)).data
     assert [(one.reviewer, one.phi) for one in report.reviewers] == [("ana", 1)]
     assert [(one.decision, one.file, one.standing) for one in report.decisions] == [(1, first, True)]
     assert report.double_review.files == 0
@@ -210,7 +210,7 @@ def test_a_verdict_by_the_name_alone_does_not_follow_to_another_name(store: Stor
 def test_files_that_were_not_read_are_not_identical(store: Store) -> None:
     scan(store, [letter("letter.txt"), referred("other.txt")])
     store.desk.decide(1, PHI, reviewer="ana", now=later(2))
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         assert connection.execute(sa.select(decision.c.content_hash)).scalars().all() == [SAME]
     empty = replace(referred("locked.txt"), content_hash="")
     scan(store, [empty, replace(empty, source=referred("locked too.txt").source)], minutes=3)
@@ -226,7 +226,7 @@ def test_a_decision_is_kept_while_its_content_is_anywhere(store: Store) -> None:
     assert line(store, store.find("moved.txt")).state is WorkState.PHI
     scan_at(store, years(16), unchanged=("other.txt",))
     purge(store, years(40), policy=Retention())
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         assert connection.execute(sa.select(sa.func.count()).select_from(decision)).scalar_one() == 0
 
 
@@ -243,7 +243,7 @@ def test_identical_files_are_one_example_to_learn_from(store: Store) -> None:
     window = WindowBag(500, (("C0011849", 2),))
     scan(store, [replace(letter(name), window=window) for name in ("letter.txt", "copy.txt")])
     store.decide_all([(1, NOT_PHI), (2, PHI)], reviewer="ana", now=later(2))
-    assert [(one.file_id, one.is_phi) for one in reviewed_files(store._database)] == [(2, True)]
+    assert [(one.file_id, one.is_phi) for one in reviewed_files(store.database)] == [(2, True)]
 
 
 def test_a_verdict_that_was_taken_back_is_not_learned(store: Store) -> None:

@@ -145,20 +145,8 @@ def test_gold_can_be_scored(store: Store, seen: int, url: str, tmp_path: Path) -
         "id": "1",
         "spans": [[0, 12, "FAX"], [20, 25, "MRN"], [40, 46, "PERSON"]],
     }
-    scored = runner.invoke(
-        app,
-        [
-            "score",
-            "spans",
-            "--gold",
-            str(names["gold"]),
-            "--system",
-            str(names["system"]),
-            "--format",
-            "jsonl",
-            "--json",
-        ],
-    )
+    files = f"--gold {names['gold']} --system {names['system']}"
+    scored = runner.invoke(app, f"score spans {files} --format jsonl --json".split())
     assert scored.exit_code == 0, scored.output
     instance = json.loads(scored.stdout)["instance"]
     assert (instance["correct"], instance["substitution"], instance["deletion"]) == (1, 1, 1)

@@ -21,6 +21,7 @@ def refused(url: str, *, create: bool = False) -> str:
         store.scans()
     message = str(caught.value)
     assert "\n" not in message
+    assert "hunter2" not in message  # a password in the URL
     return message
 
 
@@ -58,7 +59,7 @@ def test_says_what_helps_against_a_damaged_database_or_a_full_disk(store: Store,
         connection.exec_driver_sql("CREATE TABLE more AS SELECT randomblob(4000000) AS noise")
 
     with pytest.raises(StoreError, match=r"^sqlite:[^\n]*database or disk is full: free some space[^\n]*$"):
-        store._database.write(fill)
+        store.database.write(fill)
     assert store.queue_size() == 2
     store.close()
     with sqlite3.connect(database) as connection:
@@ -107,7 +108,7 @@ def test_only_the_owner_may_read_the_files(tmp_path: Path) -> None:
 
 
 def test_uses_a_write_ahead_log_and_foreign_keys(store: Store, database: Path) -> None:
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         pragmas = {
             name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "foreign_keys", "busy_timeout", "synchronous", "temp_store")
@@ -124,8 +125,8 @@ def test_uses_a_write_ahead_log_and_foreign_keys(store: Store, database: Path) -
 
 def test_decisions_are_synced_to_the_disk(store: Store, backend: str) -> None:
     level = "PRAGMA synchronous" if backend == "sqlite" else "SHOW synchronous_commit"
-    durable = store._database.write(lambda c: c.exec_driver_sql(level).scalar(), durable=True)
-    swift = store._database.write(lambda c: c.exec_driver_sql(level).scalar())
+    durable = store.database.write(lambda c: c.exec_driver_sql(level).scalar(), durable=True)
+    swift = store.database.write(lambda c: c.exec_driver_sql(level).scalar())
     assert (durable, swift) == ((2, 1) if backend == "sqlite" else ("on", "off"))
 
 
@@ -146,9 +147,9 @@ def test_nothing_is_left_of_a_transaction_that_failed(store: Store) -> None:
         raise RuntimeError(message)
 
     with pytest.raises(RuntimeError):
-        store._database.write(fail)
+        store.database.write(fail)
     assert store.scans() == []
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         assert (
             connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == SCHEMA_VERSION
         )

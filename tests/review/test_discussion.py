@@ -11,7 +11,7 @@ from phiscan.model import EntityType, Verdict
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkFilter
 from phiscan.store import identity
-from phiscan.store.tables import audit_log, incident_entry
+from phiscan.store.tables.desk import audit_log, incident_entry
 from tests.review.desk import ANY, line, listed, scanned
 from tests.review.results import KEY, NOW, finding, later, referred, scan
 from tests.review.test_purging import purge, scan_at, years

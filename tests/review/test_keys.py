@@ -21,7 +21,7 @@ def begin(store: Store, key: str) -> None:
 
 
 def in_use(store: Store) -> str:
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         return key_rotation.key_in_use(connection)
 
 

@@ -9,6 +9,7 @@ import textwrap
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,9 @@ from phiscan.review.retention import Retention
 from phiscan.review.store import Store
 from phiscan.store.database import connect, schema_of
 from phiscan.store.portable_rows import TableSum, sums_of, table_with_rows
-from phiscan.store.tables import SCHEMA_VERSION, metadata
+from phiscan.store.tables import SCHEMA_VERSION
+from phiscan.store.tables.schema import metadata
+from tests.review.conftest import empty_database
 from tests.review.results import NOW, SHARE, later, referred, scan, url_of
 from tests.review.test_purging import hold, scan_at, years
 
@@ -52,32 +55,24 @@ def filled(store: Store) -> Store:
     scan_at(store, years(2), unchanged=(*names, "7"))
     hold(store, "lifted", files=[1])
     # The newest file goes, so that the next number is not simply the highest plus one.
-    retention.run(store._database, Retention(), by="ada", now=years(9), dry_run=False)
+    retention.run(store.database, Retention(), by="ada", now=years(9), dry_run=False)
     return store
-
-
-def _fresh(request: pytest.FixtureRequest, name: str, *, on_server: bool) -> str:
-    """Return the URL of an empty database on the server or in a file of this name."""
-    if not on_server:
-        return url_of(request.getfixturevalue("tmp_path") / name)
-    fresh: Callable[[], str] = request.getfixturevalue("fresh_postgresql")
-    return fresh()
 
 
 @pytest.fixture
 def other_url(backend: str, request: pytest.FixtureRequest) -> str:
     """An empty database of the other kind."""
-    return _fresh(request, "other.db", on_server=backend == "sqlite")
+    return empty_database(request, "other.db", on_server=backend == "sqlite")
 
 
 @pytest.fixture
 def third_url(backend: str, request: pytest.FixtureRequest) -> str:
     """Another empty database of the first kind."""
-    return _fresh(request, "third.db", on_server=backend == "postgresql")
+    return empty_database(request, "third.db", on_server=backend == "postgresql")
 
 
 def sums(url: str) -> dict[str, TableSum]:
-    with Store.open(url) as store, store._database.read() as connection:
+    with Store.open(url) as store, store.database.read() as connection:
         return sums_of(connection)
 
 
@@ -206,9 +201,7 @@ def test_a_rewritten_manifest_does_not_hide_a_changed_decision(
     made = backup.back_up(url_of(database), path, now=NOW)
     with zipfile.ZipFile(path) as archive:
         lines = archive.read("tables/decision.jsonl").replace(b'"unsure"', b'"not_phi"', 1)
-    import hashlib  # noqa: PLC0415
-
-    fresh = hashlib.sha256(lines).hexdigest().encode()
+    fresh = sha256(lines).hexdigest().encode()
     _rewrite(path, "tables/decision.jsonl", lambda _: lines)
     _rewrite(path, "manifest.json", lambda m: m.replace(made.tables["decision"].digest.encode(), fresh))
     backup.check(path)
@@ -313,7 +306,7 @@ def test_a_killed_purge_removes_nothing_and_leaves_the_tables_guarded(
     for kill_at in places(n_steps, 4):
         assert child(kill_at, "purge", url, "").returncode == -signal.SIGKILL
         assert sums(url) == before
-        with pytest.raises(sa.exc.DBAPIError, match="is append-only"), filled._database._engine.begin() as c:
+        with pytest.raises(sa.exc.DBAPIError, match="is append-only"), filled.database._engine.begin() as c:
             c.exec_driver_sql("DELETE FROM decision")
         assert filled.verify_audit().ok
 

@@ -8,7 +8,7 @@ from phiscan.review.records import openings
 from phiscan.review.records.openings import add_openings, cover, minute_of
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import opened_factor
-from phiscan.store.tables import log_coverage, opening
+from phiscan.store.tables.scans import log_coverage, opening
 from tests.review.results import NOW, later, referred, scan
 from tests.review.test_purging import count, purge, scan_at, years
 

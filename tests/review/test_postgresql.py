@@ -22,21 +22,13 @@ from phiscan.review.store import Store
 from phiscan.store import identity, postgresql
 from phiscan.store.database import open_database, parse, shown
 from phiscan.store.postgresql import grants
-from phiscan.store.tables import APPEND_ONLY
+from phiscan.store.tables.schema import APPEND_ONLY
 from tests.empty_database import new_database
 from tests.postgresql import Server, running_server
 from tests.report.desk_day import DAY, day_at_the_desk, scanned_twice
 from tests.review.results import KEY, NOW, clear, later, referred, scan
+from tests.review.test_database import refused
 from tests.review.test_purging import years
-
-
-def refused(url: str) -> str:
-    with pytest.raises(StoreError) as caught, Store.open(url) as store:
-        store.scans()
-    message = str(caught.value)
-    assert "\n" not in message
-    assert "hunter2" not in message
-    return message
 
 
 def test_postgresql_urls_mean_psycopg_3() -> None:
@@ -185,7 +177,7 @@ def test_a_lost_connection_is_one_line_and_the_scan_goes_on_later(store: Store, 
         connection.exec_driver_sql("SELECT 1")
 
     with pytest.raises(StoreError, match=r"^postgresql://[^\n]*: the connection was lost[^\n]*$"):
-        store._database.write(lose)
+        store.database.write(lose)
     assert len(killed) == 1  # whether it was written is not known: not tried again behind our back
     store.record(state.id, "v1", [referred("b.txt")])
     store.finish_scan(state.id, status="complete", seconds=1.0, now=later(1))
@@ -218,7 +210,7 @@ def test_nothing_is_recorded_while_a_purge_is_at_work(
         leave.wait(100)
 
     with Store.open(url) as other:
-        thread = threading.Thread(target=other._database.write, args=(stay,), kwargs={"lock": "exclusive"})
+        thread = threading.Thread(target=other.database.write, args=(stay,), kwargs={"lock": "exclusive"})
         thread.start()
         assert inside.wait(100)
         with pytest.raises(StoreError, match="stayed locked"):

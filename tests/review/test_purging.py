@@ -15,15 +15,9 @@ from phiscan.review.accounts.users import Role
 from phiscan.review.retention import DAYS_PER_YEAR, Certificate, Retention
 from phiscan.review.store import Store
 from phiscan.store.portable_rows import sums_of
-from phiscan.store.tables import (
-    audit_log,
-    decision,
-    examination,
-    file,
-    finding,
-    scan_totals,
-    sighting,
-)
+from phiscan.store.tables.desk import audit_log, decision
+from phiscan.store.tables.integrity import scan_totals
+from phiscan.store.tables.scans import examination, file, finding, sighting
 from tests.review.results import NOW, ROOT, VERSIONS, clear, referred, scan, url_of
 from tests.review.test_audit import tamper
 
@@ -45,21 +39,21 @@ def scan_at(store: Store, when: datetime, *results: object, unchanged: tuple[str
 def purge(
     store: Store, when: datetime, *, dry_run: bool = False, policy: Retention | None = None
 ) -> Certificate:
-    return retention.run(store._database, policy or Retention(), by="ada", now=when, dry_run=dry_run)
+    return retention.run(store.database, policy or Retention(), by="ada", now=when, dry_run=dry_run)
 
 
 def count(store: Store, table: sa.Table) -> int:
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         return int(connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one())
 
 
 def everything(store: Store) -> object:
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         return sums_of(connection)
 
 
 def hold(store: Store, state: str = "placed", **what: object) -> None:
-    store._database.write(
+    store.database.write(
         lambda c: retention.set_holds(c, state=state, reason="case 7", by="ada", now=NOW, **what)  # type: ignore[arg-type]
     )
 
@@ -159,7 +153,7 @@ def test_a_legal_hold_keeps_everything_about_its_file(store: Store, what: dict[s
     before = everything(store)
     assert purge(store, years(30)).counts == {}
     assert everything(store) == before
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         (held,) = retention.holds(connection)
     assert (held.root, held.path, held.reason) == ("/share", LETTER if "files" in what else "", "case 7")
     hold(store, "lifted", **what)
@@ -175,10 +169,10 @@ def test_a_hold_needs_a_reason_and_something_to_stand_on(store: Store) -> None:
         hold(store, roots=["/nowhere"])
     with pytest.raises(InputError, match="file 99: no such file; expected a number that"):
         hold(store, files=[1, 99])
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         assert not retention.holds(connection)  # not on the first either
     with pytest.raises(InputError, match="reason: expected a text"):
-        store._database.write(
+        store.database.write(
             lambda c: retention.set_holds(c, state="placed", files=[1], reason=" ", by="ada", now=NOW)
         )
 
@@ -255,7 +249,7 @@ def test_the_certificate_says_what_was_purged(store: Store) -> None:
     assert made["rows"] == sum(made["counts"].values())
     assert len(made["sha256"]) == 64
     assert made["audit"]["entry"] == 2
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         (stored,) = retention.certificates(connection)
     assert stored.to_json() == made
 
@@ -274,7 +268,7 @@ def test_removed_rows_cannot_be_removed_by_anyone_else_afterwards(store: Store) 
     scan_at(store, NOW, referred(LETTER))
     store.decide_all([(1, Verdict.PHI)], reviewer="ada", now=NOW)
     purge(store, years(30))
-    engine = store._database._engine
+    engine = store.database._engine
     for statement in (
         *map("DELETE FROM {}".format, ("decision", "audit_log", "purge")),
         "UPDATE purge SET id = 2",
@@ -304,4 +298,4 @@ def test_old_scans_are_forgotten_when_nothing_is_left_of_them(store: Store) -> N
 
 def test_refuses_to_purge_for_nobody(store: Store) -> None:
     with pytest.raises(InputError, match="by: expected a name"):
-        retention.run(store._database, Retention(), by=" ", now=NOW, dry_run=True)
+        retention.run(store.database, Retention(), by=" ", now=NOW, dry_run=True)

@@ -1,6 +1,5 @@
 """Recording: once or twice the same, whole batches or nothing, and what is known afterwards."""
 
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +8,8 @@ import pytest
 from phiscan.errors import StoreError
 from phiscan.model import FailReason, FileResult, Outcome
 from phiscan.review.store import Store
+from phiscan.store.tables.scans import file
+from phiscan.store.tables.scans import finding as finding_table
 from tests.empty_database import new_store
 from tests.review.results import (
     NOW,
@@ -24,32 +25,20 @@ from tests.review.results import (
     source,
     url_of,
 )
-
-VOLATILE = {"started", "ended"}
-
-
-def rows_of(path: Path) -> dict[str, list[dict[str, object]]]:
-    with sqlite3.connect(path) as connection:
-        connection.row_factory = sqlite3.Row
-        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        return {
-            name: [
-                {key: row[key] for key in row.keys() if key not in VOLATILE}  # noqa: SIM118 (sqlite3.Row)
-                for row in connection.execute(f"SELECT * FROM {name} ORDER BY rowid")  # noqa: S608
-            ]
-            for name in names
-        }
+from tests.review.test_purging import count, everything
 
 
 def test_recording_twice_is_recording_once(tmp_path: Path) -> None:
-    for name, times in (("once", 1), ("twice", 2)):
-        with new_store(tmp_path / name) as store:
+    found = []
+    for times in (1, 2):
+        with new_store(tmp_path / f"{times}.db") as store:
             state = store.begin_scan([ROOT], versions=VERSIONS, options={}, now=NOW)
             for _ in range(times):
                 store.record(state.id, "v1", SHARE)
             store.finish_scan(state.id, status="complete", seconds=2.0, now=NOW)
-    assert rows_of(tmp_path / "once") == rows_of(tmp_path / "twice")
-    assert len(rows_of(tmp_path / "once")["finding"]) == 6
+            found.append(everything(store))
+            assert count(store, finding_table) == 6
+    assert found[0] == found[1]
 
 
 def test_replaces_what_the_same_scan_said_before(store: Store) -> None:
@@ -71,6 +60,7 @@ def test_takes_the_last_of_two_results_for_one_file_in_a_batch(store: Store) -> 
 def test_resumed_scan_has_the_rows_of_an_undisturbed_one(tmp_path: Path) -> None:
     with new_store(tmp_path / "undisturbed") as store:
         scan(store, SHARE)
+        undisturbed = everything(store)
     for cut in range(len(SHARE)):
         path = tmp_path / f"cut{cut}"
         with new_store(path) as store:
@@ -85,8 +75,8 @@ def test_resumed_scan_has_the_rows_of_an_undisturbed_one(tmp_path: Path) -> None
             assert {file.seen_scan_id for file in known.values()} <= {first.id}
             again = [file.file_id for file in known.values()]
             store.record(second.id, "v1", SHARE[cut:], unchanged=again)
-            store.finish_scan(second.id, status="complete", seconds=1.5, now=later(6))
-        assert rows_of(path) == rows_of(tmp_path / "undisturbed")
+            store.finish_scan(second.id, status="complete", seconds=1.5, now=later(1))
+            assert everything(store) == undisturbed
 
 
 @pytest.mark.parametrize(
@@ -152,11 +142,11 @@ def test_keeps_numbers_and_names_of_hostile_file_systems(store: Store) -> None:
     assert store.item(known.file_id).detail == "\\udcff\\x00"
 
 
-def test_writes_nothing_of_a_batch_with_an_unmasked_preview(store: Store, database: Path) -> None:
+def test_writes_nothing_of_a_batch_with_an_unmasked_preview(store: Store) -> None:
     bad = replace(referred("x.txt"), findings=(replace(finding("613-555-0199"), preview="613-555-0199"),))
     with pytest.raises(StoreError, match=r"^x\.txt: finding 0: its preview is not masked; not recorded$"):
         scan(store, [clear("fine.txt"), bad])
-    assert rows_of(database)["file"] == []
+    assert count(store, file) == 0
 
 
 @pytest.mark.parametrize("score", [-0.1, 1.1])
@@ -201,5 +191,4 @@ def test_what_a_copys_name_promises_is_its_own(tmp_path: Path) -> None:
     copy = replace(clear("b.txt"), content_hash=first.content_hash, is_copy=True)
     with new_store(tmp_path / "phiscan.db") as store:
         scan(store, [first, copy])
-    details = {row["detail"] for row in rows_of(tmp_path / "phiscan.db")["examination"]}
-    assert details == {"the name promises image/jpeg", ""}
+        assert [store.item(number).detail for number in (1, 2)] == ["the name promises image/jpeg", ""]

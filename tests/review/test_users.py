@@ -1,7 +1,6 @@
 """Accounts, sign-ins under load, and their append-only tables; SQLite."""
 
 import sqlite3
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,22 +10,16 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.review.accounts import passwords
 from phiscan.review.accounts.users import Refusal, Role, SignedIn
 from phiscan.review.store import Store
-from tests.empty_database import new_store
 from tests.review.results import NOW, later
 
 PASSWORD = "correct horse battery"
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "phiscan.db"
-
-
-@pytest.fixture
-def store(database: Path) -> Iterator[Store]:
-    with new_store(database) as opened:
-        opened.users.add(name="Ana Ex", role=Role.LEAD, password=PASSWORD, by="test", now=NOW)
-        yield opened
+def store(store: Store, database: Path) -> Store:
+    assert database.exists()
+    store.users.add(name="Ana Ex", role=Role.LEAD, password=PASSWORD, by="test", now=NOW)
+    return store
 
 
 def test_a_password_is_kept_as_argon2id_with_the_costs_of_rfc_9106(monkeypatch: pytest.MonkeyPatch) -> None:

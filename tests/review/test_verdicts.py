@@ -79,7 +79,7 @@ def test_the_log_holds_no_free_text(store: Store) -> None:
         number, Verdict.PHI, reviewer="ana", now=NOW, reason="canary-reason", note="canary-note"
     )
     store.desk.reveal(number, purpose="canary-purpose", by="ana", now=NOW)
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         log = str(connection.exec_driver_sql("SELECT * FROM audit_log").all())
     assert "canary" not in log
     assert "reveal" in log

@@ -14,7 +14,7 @@ from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionSc
 from phiscan.review.store import Store
 from phiscan.review.worklist import reading
 from phiscan.review.worklist.model import WorkFilter, WorkOrder, WorkState
-from phiscan.store.tables import work_item
+from phiscan.store.tables.desk import work_item
 from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, scanned, share
 from tests.review.results import NOW, ROOT, clear, failed, later, pii_only, referred, scan
 
@@ -302,10 +302,10 @@ def items_of_folder_are_right(store: Store, folder: str) -> None:
 
 def test_a_small_folder_is_read_by_its_index_alone(store: Store) -> None:
     scan(store)
-    if store._database._engine.dialect.name != "sqlite":
+    if store.database._engine.dialect.name != "sqlite":
         pytest.skip("the plan of the other database depends on its statistics")
     wanted = WorkFilter(root_id=1, folder="a")
-    with store._database.read() as connection:
+    with store.database.read() as connection:
         query = reading.narrowed(connection, sa.select(work_item.c.file_id), wanted, "ana", NOW)
         text = query.compile(connection, compile_kwargs={"literal_binds": True})
         plan = " ".join(row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}"))

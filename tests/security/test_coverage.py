@@ -12,7 +12,8 @@ from phiscan.review.integrity import NOT_COVERED
 from phiscan.review.store import Store
 from phiscan.store import seals
 from phiscan.store.column_types import CanonicalJson, UtcTime, stored_columns
-from phiscan.store.tables import metadata, seal_total
+from phiscan.store.tables.integrity import seal_total
+from phiscan.store.tables.schema import metadata
 from tests.security.test_tampering import kept, lived_template
 
 __all__ = ["kept", "lived_template"]  # fixtures

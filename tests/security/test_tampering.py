@@ -118,6 +118,17 @@ EDITS = [
     ("UPDATE scan SET versions = '{}' WHERE id = 1", "scan 1: it or its roots were changed"),
     ("DELETE FROM scan_digest WHERE id = 2", "row 2 of scan_digest was removed"),
     ("UPDATE decision SET verdict = 'not_phi'", "row 1 of decision was changed"),
+    ("DELETE FROM decision WHERE id = 1", "row 1 of decision was removed"),
+    (
+        (
+            "INSERT INTO decision SELECT 9, file_id, examination_id, content_hash, 'phi', reviewer, reason, "
+            "note, by_name, decided FROM decision WHERE id = 1"
+        ),
+        "row 9 of decision is not in the log",
+    ),
+    ("DELETE FROM audit_log WHERE id = 2", "audit_log 3: entry 2 is missing"),
+    ("UPDATE audit_log SET prev_hash = 'x' WHERE id = 3", "audit_log 3: it is not chained to the entry"),
+    ("UPDATE audit_log SET actor = 'eve' WHERE id = 2", "audit_log 2: its content does not match its hash"),
     ("DELETE FROM audit_log WHERE id = (SELECT max(id) FROM audit_log)", "but the log ends at"),
     ("UPDATE audit_head SET entry = entry - 1", "is not the one that was signed"),
     ("UPDATE audit_head SET signature = 'x'", "is forged"),

@@ -86,7 +86,7 @@ def test_people_at_risk_are_one_figure_wherever_they_are_shown(store: Store, sha
             desk.draw_sample(n_queued=n_blind, n_unreferred=0, by="lead", now=later(10))
         expected = 40 + 2 + 3 + 10 + 1 + 7
         assert store.summary(number).people_at_risk == expected
-        report = gather(store._database, number, now=later(12)).data
+        report = gather(store.database, number, now=later(12)).data
         assert report.people.at_risk == expected
         for viewer in ("reviewer", "other"):
             share_of = desk.folder(share, viewer=viewer, now=later(12))

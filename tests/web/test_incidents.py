@@ -22,7 +22,7 @@ from phiscan.review.decisions.incidents import IncidentState, TaskState
 from phiscan.review.records.openings import add_openings, cover, minute_of
 from phiscan.review.records.reader_counts import store_counts
 from phiscan.review.store import Store
-from phiscan.store.tables import file
+from phiscan.store.tables.scans import file
 from tests.review.results import NOW, later, readable, scan
 from tests.web.conftest import PASSWORD, Visit
 

@@ -12,7 +12,8 @@ from phiscan.config import Config
 from phiscan.model import EntityType
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key, load_key
-from phiscan.store.tables import audit_log, patient_event
+from phiscan.store.tables.desk import audit_log
+from phiscan.store.tables.scans import patient_event
 from phiscan.web.routes.person import PURPOSES
 from tests.review.results import finding, referred, scan
 from tests.web.conftest import Browser, Visit

@@ -37,9 +37,9 @@ from phiscan.pipeline.learning.effect import Share, effect_of
 from phiscan.review.decisions.learning import (
     ReviewedFile,
     add_version,
-    next_number,
     reviewed_files,
     scanned_files,
+    versions,
 )
 from phiscan.review.store import Store
 
@@ -193,7 +193,7 @@ def learn_version(config: Config, store: Store, *, by: str, now: datetime) -> tu
         "warnings": warnings_of(decided.files, learned, decided.log_odds, share),
     }
     model = {"base": base_of(classifier), "prototypes": health, "pii": pii, "decision": learned.to_json()}
-    number = next_number(store.database)
+    number = 1 + len(versions(store.database))
     written = _write(config.home / "models" / str(number), model)
     add_version(store.database, number=number, files=written, summary=summary, by=by, now=now)
     return number, summary

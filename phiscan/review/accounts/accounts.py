@@ -271,16 +271,6 @@ def digest(secret: str) -> str:
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def begin_session(
-    connection: sa.Connection, user_id: int, *, method: str, address: str, now: datetime
-) -> tuple[int, str]:
-    """Begin a session; return its number and its cookie value, which is new for every sign-in."""
-    secret = secrets.token_urlsafe(32)
-    values = {"token_hash": digest(secret), "user_id": user_id, "method": method, "address": address}
-    values |= {"created": now, "seen": now, "ended": None, "purpose": ""}
-    return seals.insert_one(connection, web_session, values), secret
-
-
 def current_session(
     connection: sa.Connection, secret: str, *, lifetime: Lifetime, now: datetime
 ) -> Session | None:
@@ -397,11 +387,6 @@ def make_token(
     seals.insert_one(connection, api_token, values)
     log(connection, UserEvent.TOKEN_MADE, user_id, value=label, by=by, now=now)
     return secret
-
-
-def touch_token(connection: sa.Connection, token_id: int, *, now: datetime) -> None:
-    """Record the use of a token."""
-    seals.update(connection, api_token, token_id, {"used": now})
 
 
 def bearer(connection: sa.Connection, secret: str, *, now: datetime) -> Token | None:

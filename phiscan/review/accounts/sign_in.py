@@ -29,9 +29,10 @@ from phiscan.errors import InputError
 from phiscan.review.accounts import accounts, passwords, second_factor
 from phiscan.review.accounts.accounts import User, digest
 from phiscan.review.audit.log import Act
+from phiscan.store import seals
 from phiscan.store.database import Database, inserted_id, lock_chain
 from phiscan.store.sql_batches import count
-from phiscan.store.tables import audit_log
+from phiscan.store.tables.desk import audit_log
 from phiscan.store.tables.users import (
     Role,
     UserEvent,
@@ -358,7 +359,10 @@ def begin(
 ) -> SignedIn:
     """Begin a session for an authenticated user."""
     _forget_attempts(connection, user.id)
-    number, secret = accounts.begin_session(connection, user.id, method=method, address=address, now=now)
+    secret = secrets.token_urlsafe(32)  # new for every sign-in
+    values = {"token_hash": digest(secret), "user_id": user.id, "method": method, "address": address}
+    values |= {"created": now, "seen": now, "ended": None, "purpose": ""}
+    number = seals.insert_one(connection, web_session, values)
     act: Act = {"by": user.name, "now": now}
     accounts.log(connection, UserEvent.SIGN_IN, user.id, value=log_as or method, address=address, **act)
     return SignedIn(user, secret, cookie(number, secret))

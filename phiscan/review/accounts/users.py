@@ -27,7 +27,7 @@ from phiscan.review.transactions import reading, writing
 from phiscan.store import seals
 from phiscan.store.database import inserted_id
 from phiscan.store.sql_batches import as_value
-from phiscan.store.tables.users import Role, UserEvent, saved_view, web_session
+from phiscan.store.tables.users import Role, UserEvent, api_token, saved_view, web_session
 
 MAX_VIEWS = 50  # per user
 MAX_NAME_CHARS = 60
@@ -144,7 +144,7 @@ class Users(SignIns):
         with self.database.read() as connection:
             found = accounts.current_session(connection, secret, lifetime=self.lifetime, now=now)
         if found is not None and now - found.seen >= accounts.SEEN_STEP:
-            self._update(found, {"seen": now})
+            self._update(web_session, found.id, {"seen": now})
         return found
 
     def set_purpose(self, session: Session, purpose: str) -> None:
@@ -157,10 +157,9 @@ class Users(SignIns):
             message = f"purpose: expected one of {', '.join(PURPOSES)}"
             raise InputError(message)
         if purpose != session.purpose:
-            self._update(session, {"purpose": purpose})
+            self._update(web_session, session.id, {"purpose": purpose})
 
-    def _update(self, session: Session, values: dict[str, object]) -> None:
-        self.database.write(lambda connection: seals.update(connection, web_session, session.id, values))
+    _update = writing(seals.update, durable=False)
 
     def sessions(self, user_id: int, *, now: datetime) -> list[Session]:
         """Return the valid sessions of a user, newest first."""
@@ -193,7 +192,7 @@ class Users(SignIns):
         with self.database.read() as connection:
             found = accounts.bearer(connection, secret, now=now)
         if found is not None and (found.used is None or now - found.used >= accounts.SEEN_STEP):
-            self.database.write(lambda connection: accounts.touch_token(connection, found.id, now=now))
+            self._update(api_token, found.id, {"used": now})
         return found
 
     # Views and the log

@@ -8,7 +8,7 @@ written row, so that a later change of the row, past the log, is found too.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -18,11 +18,13 @@ from typing import Any, Literal, TypedDict, Unpack
 import sqlalchemy as sa
 
 from phiscan.language import gettext as _
-from phiscan.store import seals, signed_head, tables
+from phiscan.store import seals, signed_head
 from phiscan.store.column_types import canonical_json, iso, row_digest, storable, stored_columns
 from phiscan.store.database import inserted_id, lock_chain
-from phiscan.store.sql_batches import count, merged
-from phiscan.store.tables import audit_log, purge
+from phiscan.store.sql_batches import count
+from phiscan.store.tables import desk, integrity, scans
+from phiscan.store.tables.desk import audit_log
+from phiscan.store.tables.integrity import purge
 from phiscan.store.tables.schema import ACTED
 from phiscan.store.tables.users import UserEvent, log_review, user_event
 
@@ -56,15 +58,6 @@ def read(connection: sa.Connection) -> Checkpoint:
         for table, of_table in newest.carried.items()
     }
     return Checkpoint(newest.log_through, newest.log_hash, carried, ranges)
-
-
-def as_ranges(numbers: Iterable[int]) -> list[list[int]]:
-    """Return ascending numbers as pairs of first and last of each run.
-
-    >>> as_ranges([1, 2, 3, 7, 9, 10])
-    [[1, 3], [7, 7], [9, 10]]
-    """
-    return [list(run) for run in merged((number, number) for number in numbers)]
 
 
 BEFORE_FIRST = "0" * 64
@@ -118,32 +111,32 @@ class AuditCheck:
 
 
 TABLES = {
-    "decide": tables.decision,
-    "assign": tables.assignment,
+    "decide": desk.decision,
+    "assign": desk.assignment,
     **dict.fromkeys((event.value for event in UserEvent), user_event),
     "log_review": log_review,
-    "carry": tables.decision,
-    "undo": tables.decision_undo,
-    "second_review": tables.second_review,
-    "second_verdict": tables.second_verdict,
-    "adjudicate": tables.adjudication,
-    "correct_span": tables.span_correction,
-    "complete_spans": tables.span_review,
-    "correct_topics": tables.topic_correction,
-    "suppress": tables.suppression,
-    "approve_suppression": tables.suppression_approval,
-    "lift_suppression": tables.suppression_lift,
-    "reveal": tables.reveal,
-    "incident": tables.incident_entry,
-    "policy": tables.desk_policy,
-    "draw_sample": tables.sample_draw,
-    "learn": tables.model_version,
-    "activate_model": tables.model_activation,
-    "hold": tables.legal_hold,
-    "purge": tables.purge,
-    "use_key": tables.key_use,
-    "patients": tables.patient_event,
-    "digest_scan": tables.scan_digest,
+    "carry": desk.decision,
+    "undo": desk.decision_undo,
+    "second_review": desk.second_review,
+    "second_verdict": desk.second_verdict,
+    "adjudicate": desk.adjudication,
+    "correct_span": desk.span_correction,
+    "complete_spans": desk.span_review,
+    "correct_topics": desk.topic_correction,
+    "suppress": desk.suppression,
+    "approve_suppression": desk.suppression_approval,
+    "lift_suppression": desk.suppression_lift,
+    "reveal": desk.reveal,
+    "incident": desk.incident_entry,
+    "policy": desk.desk_policy,
+    "draw_sample": desk.sample_draw,
+    "learn": desk.model_version,
+    "activate_model": desk.model_activation,
+    "hold": integrity.legal_hold,
+    "purge": integrity.purge,
+    "use_key": integrity.key_use,
+    "patients": scans.patient_event,
+    "digest_scan": integrity.scan_digest,
 }
 """Table of the rows that each action writes; several actions may share a table."""
 
@@ -156,15 +149,6 @@ class Act(TypedDict):
 
     by: str
     now: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One change to be logged: the action, and the row of the action's table."""
-
-    action: str  # a key of TABLES
-    subject_id: int
-    details: Mapping[str, Any]
 
 
 def record(
@@ -190,8 +174,8 @@ def record_all(
     """
     acted: dict[str, Any] = {name: act[part] for name, part in _columns_of_act(TABLES[action])}
     numbers = [inserted_id(connection, TABLES[action], {**acted, **values}) for values, _details in rows]
-    entries = [Entry(action, number, row[1]) for number, row in zip(numbers, rows, strict=True)]
-    append(connection, entries, actor=act["by"], at=act["now"])
+    details = [details for _values, details in rows]
+    append(connection, action, [*zip(numbers, details, strict=True)], actor=act["by"], at=act["now"])
     return numbers
 
 
@@ -200,37 +184,41 @@ def _columns_of_act(table: sa.Table) -> tuple[tuple[str, Literal["by", "now"]], 
     return tuple((one.name, one.info[ACTED]) for one in table.columns if ACTED in one.info)
 
 
-def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, at: datetime) -> None:
-    """Append entries to the log, in the transaction that makes the changes."""
+def append(
+    connection: sa.Connection,
+    action: str,
+    entries: Sequence[tuple[int, Mapping[str, Any]]],
+    *,
+    actor: str,
+    at: datetime,
+) -> None:
+    """Append entries, each the number of a row of the action's table with its details, to the log.
+
+    In the transaction that makes the changes.
+    """
     lock_chain(connection)
+    if not entries:
+        return
     last = connection.execute(_LAST).first()
     number, previous = (last.id, last.hash) if last else (0, BEFORE_FIRST)
-    subjects: dict[str, list[int]] = {}
-    for entry in entries:
-        subjects.setdefault(entry.action, []).append(entry.subject_id)
-    written = {
-        (action, row_id): digest
-        for action, ids in subjects.items()
-        for row_id, digest in digests(connection, TABLES[action], ids).items()
-    }
+    written = digests(connection, TABLES[action], [subject_id for subject_id, _details in entries])
     rows = []
-    for entry in entries:
+    for subject_id, details in entries:
         number += 1
         row = {
             "id": number,
             "at": iso(at),
             "actor": storable(actor),
-            "action": entry.action,
-            "subject_id": entry.subject_id,
-            "details": {**entry.details, "digest": written[entry.action, entry.subject_id]},
+            "action": action,
+            "subject_id": subject_id,
+            "details": {**details, "digest": written[subject_id]},
             "prev_hash": previous,
         }
         previous = _hash(row)
         rows.append({**row, "at": at, "hash": previous})
-    if rows:
-        connection.execute(_INSERT, rows)
-        if signed_head.advance(connection, number, previous, now=at, first_entry=number - len(rows) + 1):
-            seals.count_all(connection)
+    connection.execute(_INSERT, rows)
+    if signed_head.advance(connection, number, previous, now=at, first_entry=number - len(rows) + 1):
+        seals.count_all(connection)
 
 
 def last_hash(connection: sa.Connection) -> str:

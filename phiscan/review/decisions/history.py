@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -19,13 +20,12 @@ from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import FIRST, MAX_NOTE_CHARS, SECOND, HistoryEntry, Progress
 from phiscan.store.column_types import storable
 from phiscan.store.sql_batches import as_value
-from phiscan.store.tables import (
+from phiscan.store.tables.desk import (
     adjudication,
     assignment,
     audit_log,
     decision,
     decision_undo,
-    file,
     reveal,
     second_review,
     second_verdict,
@@ -33,6 +33,7 @@ from phiscan.store.tables import (
     topic_correction,
     work_item,
 )
+from phiscan.store.tables.scans import file
 from phiscan.store.tables.schema import ACTED
 from phiscan.store.tables.users import log_review
 
@@ -56,8 +57,8 @@ def history(connection: sa.Connection, file_id: int, *, viewer: str) -> tuple[Hi
     for row in discussion.entries(connection, file_id, viewer=viewer):
         is_comment = row.kind == discussion.COMMENT
         words, note = (row.field, row.text) if is_comment else (row.text, "")
-        entry = _plain(row.entered, row.entered_by, row.kind, same_content=True)
-        entries.append(replace(entry, reason=words, note=note))
+        who = row.entered_by
+        entries.append(HistoryEntry(row.entered, who, row.kind, same_content=True, reason=words, note=note))
     return tuple(sorted(entries, key=lambda one: (one.at, _WHEN.get(one.what, 1))))
 
 
@@ -92,51 +93,39 @@ def _about(table: sa.Table, file_id: int, content: str | None) -> sa.ColumnEleme
 
 def _verdicts(
     connection: sa.Connection, file_id: int, content: str | None, standing: int | None
-) -> list[HistoryEntry]:
-    given = sa.select(
-        decision, file.c.display, adjudication.c.id.label("settled"), decision_undo.c.id.label("undo_id")
-    )
-    query = (
-        given.join(file, file.c.id == decision.c.file_id)
+) -> Iterator[HistoryEntry]:
+    firsts = (
+        sa.select(decision, adjudication.c.id.label("settled"))
         .outerjoin(decision_undo, decision_undo.c.decision_id == decision.c.id)
         .outerjoin(adjudication, adjudication.c.decision_id == decision.c.id)
-        .where(_about(decision, file_id, content))
     )
-    entries = [
-        _verdict(row, file_id, "decide" if row.settled is None else "adjudicate", content, row.id == standing)
-        for row in connection.execute(query)
-    ]
     seconds = (
-        sa.select(
-            second_verdict, decision.c.content_hash, file.c.display, decision_undo.c.id.label("undo_id")
-        )
-        .join(file, file.c.id == second_verdict.c.file_id)
+        sa.select(second_verdict, decision.c.content_hash)
+        .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
         .join(second_review, second_review.c.id == second_verdict.c.second_review_id)
         .join(decision, decision.c.id == second_review.c.decision_id)
-        .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
-        .where(_about(second_verdict, file_id, content))
     )
-    return entries + [
-        _verdict(row, file_id, "second_verdict", content, row.undo_id is None and row.content_hash == content)
-        for row in connection.execute(seconds)
-    ]
-
-
-def _verdict(
-    row: sa.Row[Any], file_id: int, what: str, content: str | None, is_current: bool
-) -> HistoryEntry:
-    return as_value(
-        HistoryEntry,
-        row,
-        at=row.decided,
-        who=row.reviewer,
-        what=what,
-        verdict=Verdict(row.verdict),
-        is_current=is_current,
-        same_content=row.content_hash == content,
-        path=row.display if row.file_id != file_id else "",
-        is_undone=row.undo_id is not None,
-    )
+    for table, query in ((decision, firsts), (second_verdict, seconds)):
+        with_file = query.add_columns(file.c.display, decision_undo.c.id.label("undo_id"))
+        with_file = with_file.join(file, file.c.id == table.c.file_id)
+        for row in connection.execute(with_file.where(_about(table, file_id, content))):
+            is_undone, same_content = row.undo_id is not None, row.content_hash == content
+            if table is decision:
+                what, is_current = "adjudicate" if row.settled else "decide", row.id == standing
+            else:
+                what, is_current = "second_verdict", same_content and not is_undone
+            yield as_value(
+                HistoryEntry,
+                row,
+                at=row.decided,
+                who=row.reviewer,
+                what=what,
+                verdict=Verdict(row.verdict),
+                is_current=is_current,
+                same_content=same_content,
+                path=row.display if row.file_id != file_id else "",
+                is_undone=is_undone,
+            )
 
 
 def _undone(connection: sa.Connection, file_id: int, content: str | None) -> list[HistoryEntry]:
@@ -146,7 +135,7 @@ def _undone(connection: sa.Connection, file_id: int, content: str | None) -> lis
         .where(_about(decision_undo, file_id, content))
     )
     return [
-        _plain(row.undone, row.undone_by, "undo", same_content=row.content_hash in {content, None})
+        HistoryEntry(row.undone, row.undone_by, "undo", same_content=row.content_hash in {content, None})
         for row in connection.execute(query)
     ]
 
@@ -164,13 +153,10 @@ def _others(connection: sa.Connection, file_id: int, content: str | None) -> lis
         seen = table.c.content_hash if "content_hash" in table.c else sa.null()
         query = sa.select(when, who, reason, seen).where(table.c.file_id == file_id)
         for at, person, why, seen_content in connection.execute(query):
-            entry = _plain(at, person, what, same_content=bool(seen_content) and seen_content == content)
-            entries.append(replace(entry, reason=purpose_shown(why) if table is reveal else why))
+            is_same = bool(seen_content) and seen_content == content
+            words = purpose_shown(why) if table is reveal else why
+            entries.append(HistoryEntry(at, person, what, same_content=is_same, reason=words))
     return entries
-
-
-def _plain(at: datetime, who: str, what: str, *, same_content: bool) -> HistoryEntry:
-    return HistoryEntry(at, who, what, None, "", "", is_current=False, same_content=same_content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,27 +214,24 @@ def log_page(
     )
     query = sa.select(audit_log).where(*(condition for given, condition in wanted if given))
     rows = connection.execute(query.order_by(audit_log.c.id.desc()).limit(limit + 1)).all()
-    entries = _with_files(connection, tuple(as_value(LogEntry, row) for row in rows[:limit]))
-    return LogPage(entries, entries[-1].id if len(rows) > limit else 0)
-
-
-def _with_files(connection: sa.Connection, entries: tuple[LogEntry, ...]) -> tuple[LogEntry, ...]:
-    """Add to each entry the path of its file, and to a reveal its purpose."""
-    numbers = {one.id: number for one in entries if isinstance(number := one.details.get("file"), int)}
-    paths = _values(connection, file.c.id, file.c.display, set(numbers.values()))
-    reveals = {one.subject_id for one in entries if one.action == "reveal"}
+    shown = rows[:limit]
+    files = {row.id: number for row in shown if isinstance(number := row.details.get("file"), int)}
+    paths = _values(connection, file.c.id, file.c.display, set(files.values()))
+    reveals = {row.subject_id for row in shown if row.action == "reveal"}
     purposes = _values(connection, reveal.c.id, reveal.c.purpose, reveals)
-    return tuple(
-        replace(
-            one,
-            file_id=numbers.get(one.id),
-            path=paths.get(numbers.get(one.id, -1), ""),
-            purpose=purpose_shown(purposes[one.subject_id])
-            if one.action == "reveal" and one.subject_id in purposes
+    entries = tuple(
+        as_value(
+            LogEntry,
+            row,
+            file_id=files.get(row.id),
+            path=paths.get(files.get(row.id, -1), ""),
+            purpose=purpose_shown(purposes[row.subject_id])
+            if row.action == "reveal" and row.subject_id in purposes
             else "",
         )
-        for one in entries
+        for row in shown
     )
+    return LogPage(entries, shown[-1].id if len(rows) > limit else 0)
 
 
 def _values(

@@ -110,11 +110,10 @@ def incidents(connection: sa.Connection, number: int | None = None) -> tuple[Inc
     query = query.where(here.is_not(None) if number is None else here == number)
     of_incident = groupby(connection.execute(query), key=lambda row: row.incident)
     moved = _moved(connection)
-    return tuple(Incident(found, tuple(map(_entry, rows)), moved) for found, rows in of_incident)
-
-
-def _entry(row: Any) -> IncidentEntry:
-    return IncidentEntry(row.id, row.kind, row.field, row.text, row.file_id, row.entered_by, row.entered)
+    return tuple(
+        Incident(found, tuple(as_value(IncidentEntry, row) for row in rows), moved)
+        for found, rows in of_incident
+    )
 
 
 def _followed(number: int, moved: Mapping[int, int]) -> Iterator[int]:
@@ -170,8 +169,7 @@ def incident(connection: sa.Connection, number: int) -> Incident:
     """
     found = incidents(connection, number)
     if not found:
-        message = _("incident {number}: there is none of this number", number=number)
-        raise InputError(message)
+        raise InputError(_("incident {number}: there is none of this number", number=number))
     return found[0]
 
 
@@ -203,8 +201,7 @@ def write_incident(
     lock_chain(connection)
     added = listed_files(connection, add)
     if (add or number is None) and not added:
-        message = _("files: none of them is in the list, or each is reviewed blind, by itself")
-        raise InputError(message)
+        raise InputError(_("files: none of them is in the list, or each is reviewed blind, by itself"))
     if number is None:
         number = 1 + (connection.execute(sa.select(sa.func.max(incident_entry.c.incident))).scalar() or 0)
         append(connection, number, "state", by, now, field=IncidentState.OPEN.value)
@@ -287,8 +284,7 @@ def count_of(text: str) -> int:
     """
     if _COUNT.fullmatch(text):
         return int(re.sub(r"\D", "", text))
-    message = _("People affected: expected a whole number of at most nine digits, such as 1204")
-    raise InputError(message)
+    raise InputError(_("People affected: expected a whole number of at most nine digits, such as 1204"))
 
 
 def about_files(connection: sa.Connection, *kinds: str) -> dict[int, list[IncidentEntry]]:
@@ -297,7 +293,7 @@ def about_files(connection: sa.Connection, *kinds: str) -> dict[int, list[Incide
     moved, found = _moved(connection), defaultdict[int, list[IncidentEntry]](list)
     for row in connection.execute(query):
         for place in _followed(row.file_id, moved):
-            found[place].append(_entry(row))
+            found[place].append(as_value(IncidentEntry, row))
     return dict(found)
 
 

@@ -19,7 +19,7 @@ from phiscan.review.decisions.writing import about, checked_name, checked_text
 from phiscan.review.records.file_records import current_results, last_seen
 from phiscan.review.worklist.model import SECOND
 from phiscan.store.database import Database
-from phiscan.store.sql_batches import as_value
+from phiscan.store.sql_batches import as_value, count
 from phiscan.store.tables.desk import (
     decision,
     decision_undo,
@@ -234,7 +234,9 @@ def gold(connection: sa.Connection) -> tuple[GoldFile, ...]:
 
 def _gold_of(connection: sa.Connection, row: sa.Row[Any]) -> GoldFile:
     current = _current_spans(connection, row.examination_id)
-    system = _found(connection, row.examination_id)
+    query = sa.select(finding).where(finding.c.examination_id == row.examination_id)
+    found = connection.execute(query)
+    system = {one.position: (one.span_start, one.span_end, one.entity_type) for one in found}
     of_finding = {one.position: one for one in current if one.position is not None}
     right = [_triple(one) for one in current if one.position is None]
     for position, triple in system.items():
@@ -332,13 +334,6 @@ def _current_spans(
         last[subject] = as_value(Correction, row, mark=Mark(row.mark), span=span, entity_type=kind)
     standing = [one for one in last.values() if one.mark is not Mark.WITHDRAWN]
     return sorted(standing, key=lambda one: (one.span, one.id))
-
-
-def _found(connection: sa.Connection, examination_id: int) -> dict[int, tuple[int, int, str]]:
-    query = sa.select(finding).where(finding.c.examination_id == examination_id)
-    return {
-        row.position: (row.span_start, row.span_end, row.entity_type) for row in connection.execute(query)
-    }
 
 
 def _triple(one: Correction) -> tuple[int, int, str]:
@@ -475,16 +470,6 @@ def versions(database: Database) -> list[ModelVersion]:
         ]
 
 
-def next_number(database: Database) -> int:
-    """Return the probable number of the next version, for the name of its folder."""
-    with database.read() as connection:
-        return _last_number(connection) + 1
-
-
-def _last_number(connection: sa.Connection) -> int:
-    return int(connection.execute(sa.select(sa.func.max(model_version.c.id))).scalar() or 0)
-
-
 def add_version(
     database: Database,
     *,
@@ -502,7 +487,7 @@ def add_version(
     by = checked_name("--by", by)
 
     def write(connection: sa.Connection) -> None:
-        if _last_number(connection) + 1 != number:
+        if count(connection, model_version) + 1 != number:
             message = f"version {number}: was made by somebody else meanwhile; learn again"
             raise InputError(message)
         values = {"id": number, "files": dict(files), "summary": dict(summary)}

@@ -657,7 +657,10 @@ def adjudicate(
             second_review_id=second_review_id,
         )
         raise InputError(message)
-    row = last_seen(connection, _shown_with(connection, review))
+    # It is shown with the first file of the list that has this content.
+    here = (work_item.c.content_hash == review.content_hash) & (work_item.c.awaits == LEAD)
+    first = connection.execute(sa.select(sa.func.min(work_item.c.file_id)).where(here)).scalar()
+    row = last_seen(connection, first or review.file_id)
     given = work_rows.current_second_verdicts(connection, [review.id]).get(review.id)
     settled = work_rows.settlements(connection, [review.id])
     if (
@@ -678,13 +681,6 @@ def adjudicate(
     audit.record(connection, "adjudicate", values, details, by=lead, now=now)
     work_rows.refresh_contents(connection, [(row.file_id, row.content_hash)])
     return Decided(row.file_id, made.verdict, lead, now, repeated=False)
-
-
-def _shown_with(connection: sa.Connection, review: sa.Row[Any]) -> int:
-    """Return the file that a disagreement is shown with: the first of the list with this content."""
-    here = (work_item.c.content_hash == review.content_hash) & (work_item.c.awaits == LEAD)
-    first = connection.execute(sa.select(sa.func.min(work_item.c.file_id)).where(here)).scalar()
-    return int(first or review.file_id)
 
 
 def counts(connection: sa.Connection) -> SecondReviewCounts:

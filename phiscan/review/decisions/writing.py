@@ -44,11 +44,10 @@ def masked(connection: sa.Connection, results: sa.Select[Any] | Sequence[int], n
         return note
     counted = sa.select(examination.c.finding_counts).where(examination.c.id.in_(results))
     types = sorted(set().union(*connection.execute(counted).scalars()))
-    values = [(kind, note[start:end]) for start, end in spans for kind in types]
+    values = [(span, kind) for span in spans for kind in types]
+    hashes = keyed_hashes(key, [(kind, note[start:end]) for (start, end), kind in values])
     places = defaultdict(list)  # an identifier may be there several times
-    for identity, span in zip(
-        keyed_hashes(key, values), (one for one in spans for _kind in types), strict=True
-    ):
+    for identity, (span, _kind) in zip(hashes, values, strict=True):
         places[identity].append(span)
     stored = sa.select(finding.c.identity, finding.c.entity_type).where(finding.c.examination_id.in_(results))
     found = [
@@ -58,9 +57,8 @@ def masked(connection: sa.Connection, results: sa.Select[Any] | Sequence[int], n
     ]
     found += _names(connection, results, note, key)
     end = len(note)
-    for (first, last), kind in sorted(
-        found, key=lambda one: (-one[0][1], one[0][0], one[1])
-    ):  # the longest of an end
+    # The longest of an end comes first.
+    for (first, last), kind in sorted(found, key=lambda one: (-one[0][1], one[0][0], one[1])):
         if last <= end:
             note, end = f"{note[:first]}[{kind}]{note[last:]}", first
     return note
@@ -201,9 +199,8 @@ def log_carried(connection: sa.Connection, among: sa.ColumnElement[bool], *, now
         .order_by(work_item.c.decision_id, work_item.c.file_id)
     )
     rows = connection.execute(query).all()
-    entries = [audit.Entry("carry", one, {"file": here, "made_about": about}) for one, here, about in rows]
-    if entries:
-        audit.append(connection, entries, actor="phiscan", at=now)
+    entries = [(one, {"file": here, "made_about": about}) for one, here, about in rows]
+    audit.append(connection, "carry", entries, actor="phiscan", at=now)
 
 
 def keep_assignees(connection: sa.Connection, moved: Mapping[int, int], *, now: datetime) -> None:
@@ -227,8 +224,7 @@ def assign(
     rows = []
     for file_id in file_ids:
         if connection.execute(sa.select(file.c.id).where(file.c.id == file_id)).first() is None:
-            message = _("file {file_id}: there is no such file in the database", file_id=file_id)
-            raise InputError(message)
+            raise InputError(_("file {file_id}: there is no such file in the database", file_id=file_id))
         rows.append(({"file_id": file_id, "assignee": assignee}, {"file": file_id, "assignee": assignee}))
     audit.record_all(connection, "assign", rows, by=by, now=now)
     work_rows.refresh(connection, file_ids)

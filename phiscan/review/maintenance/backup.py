@@ -29,13 +29,22 @@ from phiscan.review.audit import log as audit
 from phiscan.review.maintenance import key_rotation
 from phiscan.review.worklist.rows import rebuild
 from phiscan.store import portable_rows as portable
-from phiscan.store import postgresql
 from phiscan.store.column_types import iso
-from phiscan.store.database import Database, connect, is_sqlite, open_database, pending_revisions, schema_of
+from phiscan.store.database import (
+    Database,
+    connect,
+    is_sqlite,
+    migrate_in,
+    open_database,
+    pending_revisions,
+    schema_of,
+)
 from phiscan.store.identity import load_key
 from phiscan.store.portable_rows import TableSum
 from phiscan.store.sql_batches import count
-from phiscan.store.tables import SCHEMA_VERSION, audit_log, purge
+from phiscan.store.tables import SCHEMA_VERSION
+from phiscan.store.tables.desk import audit_log
+from phiscan.store.tables.integrity import purge
 
 FORMAT = 1
 _MANIFEST = "manifest.json"
@@ -108,7 +117,12 @@ def restore(path: Path, url: str) -> Manifest:
     with _archive(path) as archive, closing(connect(url, create=True)) as target:
         manifest, found = _manifest(path, archive), schema_of(target)
         if found:
-            _require_empty(target, found, manifest.schema)
+            with target.read() as connection:
+                filled = portable.table_with_rows(connection)
+            if filled or {found, manifest.schema} != {SCHEMA_VERSION}:
+                other = f"its schema is {found}, that of the backup {manifest.schema}"
+                why = f"{filled} has rows" if filled else other
+                raise StoreError(target.name, f"expected an empty database: {why}")
         if is_sqlite(target.url):
             target.outside_transactions("PRAGMA journal_mode = WAL")
         target.write(
@@ -218,14 +232,6 @@ def _lines(archive: zipfile.ZipFile, table: str) -> Iterator[bytes]:
             yield line.rstrip(b"\n")
 
 
-def _require_empty(target: Database, found: str, schema: str) -> None:
-    with target.read() as connection:
-        filled = portable.table_with_rows(connection)
-    if filled or {found, schema} != {SCHEMA_VERSION}:
-        why = f"{filled} has rows" if filled else f"its schema is {found}, that of the backup {schema}"
-        raise StoreError(target.name, f"expected an empty database: {why}")
-
-
 def _fill(
     target: Database,
     connection: sa.Connection,
@@ -240,9 +246,7 @@ def _fill(
         StoreError: a row is invalid, or the written rows differ from the manifest.
     """
     if not has_tables:
-        if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
-            raise StoreError(target.name, f"{why}")
-        _migrate(connection, manifest.schema)
+        migrate_in(target, connection, manifest.schema, derive=rebuild)
     for table in portable.tables_of(connection):
         try:
             if table.name in manifest.tables:
@@ -256,19 +260,11 @@ def _fill(
         if found.get(name) != manifest.tables.get(name):
             raise StoreError(target.name, f"table {name} is not equal to what was copied; nothing was kept")
     if manifest.schema != SCHEMA_VERSION:
-        _migrate(connection, "head")
+        migrate_in(target, connection, derive=rebuild)
     check = audit.verify(connection)
     if not check.ok:
         where = f"entry {check.first_bad}: {check.problem}"
         raise StoreError(target.name, f"the audit log of the copy is not whole: {where}")
-
-
-def _migrate(connection: sa.Connection, revision: str) -> None:
-    from phiscan.store.migrations import migrate  # noqa: PLC0415 (Alembic takes 0.4 s to import)
-
-    migrate(connection, revision)
-    if revision == "head":
-        rebuild(connection)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ import sqlalchemy as sa
 
 from phiscan.errors import ConfigError, InputError
 from phiscan.review.audit import log as audit
-from phiscan.store.database import Database, open_database
+from phiscan.store.database import open_database
 from phiscan.store.identity import create_key, draft_of, keyed_hash, load_key, replace_key
-from phiscan.store.tables import key_use
+from phiscan.store.tables.integrity import key_use
 
 N_ID_CHARS = 16  # hexadecimal digits: 64 bits, enough to distinguish a few keys
 
@@ -82,32 +82,28 @@ def rotate(url: str, key_file: Path, *, seal: Path | None, by: str, now: datetim
     if not by.strip():
         message = "by: expected a name"
         raise InputError(message)
-    audit_key = key_file.with_name("audit.key")
-    with closing(open_database(url, create=False, audit_key=audit_key)) as database:
-        return _rotate(database, key_file, seal, by=by, now=now)
-
-
-def _rotate(database: Database, key_file: Path, seal: Path | None, *, by: str, now: datetime) -> Rotation:
-    draft = draft_of(key_file)
+    draft, audit_key = draft_of(key_file), key_file.with_name("audit.key")
     former: Former = "destroyed" if seal is None else "sealed"
-    with database.read() as connection:
-        in_use = key_in_use(connection)
-    old = key_id(load_key(key_file))
-    if in_use and old != in_use:
-        if draft.exists() and key_id(load_key(draft)) == in_use:
-            replace_key(draft, key_file)
-            return Rotation(old, in_use, former, finished=True)
-        raise ConfigError(key_file, f"holds key {old}, but the database's hashes are made with key {in_use}")
-    draft.unlink(missing_ok=True)  # of a rotation that was interrupted before step 3
-    create_key(draft)
-    new = key_id(load_key(draft))
-    is_new = seal is None or create_key(seal, load_key(key_file))
-    if seal is not None and not is_new and key_id(load_key(seal)) != old:  # else of an interrupted rotation
-        raise InputError(seal, "is there already; a key is never overwritten")
-    database.write(
-        lambda connection: use(connection, new, former=former, actor=by, now=now),
-        durable=True,
-        lock="exclusive",
-    )
+    with closing(open_database(url, create=False, audit_key=audit_key)) as database:
+        with database.read() as connection:
+            in_use = key_in_use(connection)
+        old = key_id(load_key(key_file))
+        if in_use and old != in_use:
+            if draft.exists() and key_id(load_key(draft)) == in_use:
+                replace_key(draft, key_file)
+                return Rotation(old, in_use, former, finished=True)
+            why = f"holds key {old}, but the database's hashes are made with key {in_use}"
+            raise ConfigError(key_file, why)
+        draft.unlink(missing_ok=True)  # of a rotation that was interrupted before step 3
+        create_key(draft)
+        new = key_id(load_key(draft))
+        is_new = seal is None or create_key(seal, load_key(key_file))
+        if seal is not None and not is_new and key_id(load_key(seal)) != old:  # else of an interrupted one
+            raise InputError(seal, "is there already; a key is never overwritten")
+        database.write(
+            lambda connection: use(connection, new, former=former, actor=by, now=now),
+            durable=True,
+            lock="exclusive",
+        )
     replace_key(draft, key_file)
     return Rotation(old, new, former, finished=False)

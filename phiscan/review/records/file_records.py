@@ -62,6 +62,8 @@ RISK = examination.c.risk * sa.func.coalesce(reader_count.c.weight, 1.0)
 """The order of the list; with ``COUNT`` joined."""
 COUNT = (reader_count, reader_count.c.of_examination == examination.c.id)
 """The outer join of the number of readers of a result."""
+IS_PRESENT = file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0)
+"""The condition that a file was seen by the last complete scan of its root, or a later one."""
 COUNTED = tuple(column for column in reader_count.c if column.name.startswith("readers_"))
 
 COLUMNS = (
@@ -103,10 +105,7 @@ def present(query: sa.Select[Any], scan_id: int | None) -> sa.Select[Any]:
 def _narrowed(query: sa.Select[Any], scan_id: int | None) -> sa.Select[Any]:
     if scan_id is not None:
         return query.where(sighting.c.scan_id == scan_id)
-    return query.where(
-        sighting.c.scan_id == file.c.seen_scan_id,
-        file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0),
-    )
+    return query.where(sighting.c.scan_id == file.c.seen_scan_id, IS_PRESENT)
 
 
 def _joined(query: sa.Select[Any]) -> sa.Select[Any]:

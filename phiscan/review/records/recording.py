@@ -22,7 +22,7 @@ from phiscan.errors import StoreError
 from phiscan.model import OCR_PENDING, TITLED, FileResult, Outcome, PiiVector, SourceFile
 from phiscan.model.plain_values import dumps, from_plain, to_plain
 from phiscan.review import integrity
-from phiscan.review.records.file_records import IN_OWN_NAME, result_row, source_row
+from phiscan.review.records.file_records import IN_OWN_NAME, IS_PRESENT, result_row, source_row
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import exposure_of, risk_of
 from phiscan.store import seals
@@ -30,17 +30,17 @@ from phiscan.store.column_types import stored_columns
 from phiscan.store.database import inserted_id
 from phiscan.store.identity import is_shape
 from phiscan.store.sql_batches import N_RUNS, Run, chunks, listed, merged, rows_in, within
-from phiscan.store.tables import (
+from phiscan.store.tables.desk import near_signature
+from phiscan.store.tables.integrity import examination_digest
+from phiscan.store.tables.scans import (
     access,
     early_result,
     examination,
-    examination_digest,
     file,
     finding,
     folder,
     health_term,
     health_window,
-    near_signature,
     patient_check,
     patient_match,
     reuse,
@@ -105,11 +105,6 @@ def note_folders(connection: sa.Connection, root_id: int, states: Sequence[Folde
         seals.insert(connection, folder, rows)
 
 
-def forget_folders(connection: sa.Connection) -> None:
-    """Delete the states of all folders, because files may have lost their numbers: a full rescan follows."""
-    seals.remove(connection, folder)
-
-
 def see_examined(connection: sa.Connection, scan_id: int, examined: Mapping[int, int]) -> None:
     """Record the files that a scan examined itself, by number, each with its examination."""
     for batch in chunks(examined):
@@ -151,11 +146,17 @@ def see_unchanged(connection: sa.Connection, scan_id: int, runs: Sequence[Run]) 
         among = within(file.c.id, batch)
         before = connection.execute(_seen_before(among)).one()
         if before.complete is not None and before.first is not None and before.first < before.complete:
-            back += connection.execute(_missing(among)).scalars()
-        alike = before.first == before.last != scan_id  # nearly always: all were last seen by the same scan
-        standing = _of_scan(before.last, batch) if alike else _of_several(scan_id, among)
+            missing = sa.select(file.c.id).join(root, root.c.id == file.c.root_id)
+            missing = missing.where(among, file.c.seen_scan_id < root.c.complete_scan_id)
+            back += connection.execute(missing).scalars()
+        rows = sa.select(sa.literal(scan_id), sighting.c.file_id, sighting.c.examination_id)
+        if before.first == before.last != scan_id:
+            # Nearly always: all were last seen by the same scan, and the files need not be read.
+            rows = rows.where(sighting.c.scan_id == before.last, within(sighting.c.file_id, batch))
+        else:  # the last sightings of the files that this scan has not recorded yet
+            last = (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id)
+            rows = rows.join_from(file, sighting, last).where(among, file.c.seen_scan_id != scan_id)
         columns = ["scan_id", "file_id", "examination_id"]
-        rows = standing.with_only_columns(sa.literal(scan_id), sighting.c.file_id, sighting.c.examination_id)
         # Without the option, the driver of a server does not return the row count of an INSERT.
         note = sighting.insert().from_select(columns, rows).execution_options(preserve_rowcount=True)
         n_noted = connection.execute(note).rowcount
@@ -179,41 +180,12 @@ def _seen_before(among: sa.ColumnElement[bool]) -> sa.Select[Any]:
     return query.join(root, root.c.id == file.c.root_id).where(among)
 
 
-def _missing(among: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    query = sa.select(file.c.id).join(root, root.c.id == file.c.root_id)
-    return query.where(among, file.c.seen_scan_id < root.c.complete_scan_id)
-
-
-def _of_scan(before: int, runs: Sequence[Run]) -> sa.Select[Any]:
-    """Select the sightings of files that were all last seen by one scan, without reading the files."""
-    return sa.select(sighting).where(sighting.c.scan_id == before, within(sighting.c.file_id, runs))
-
-
-def _of_several(scan_id: int, among: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """Select the last sightings of the files that this scan has not recorded yet."""
-    last = (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id)
-    query = sa.select(sighting).select_from(file).join(sighting, last)
-    return query.where(among, file.c.seen_scan_id != scan_id)
-
-
-_CHILDREN = (
-    finding,
-    health_term,
-    unread_part,
-    access,
-    health_window,
-    near_signature,
-    patient_check,
-    patient_match,
-)
-
-
 def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) -> list[int]:
     """Return the files that the last complete scan of a root, or a later one, saw in a folder of it."""
     query = (
         sa.select(file.c.id, file.c.path)
         .join(root, root.c.id == file.c.root_id)
-        .where(root.c.path == root_path, file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0))
+        .where(root.c.path == root_path, IS_PRESENT)
         .order_by(file.c.id)
     )
     inside = folder + b"/" if folder else b""
@@ -251,11 +223,11 @@ def record(
     pairs = [(file_ids[place], result) for place, result in by_file.items() if not result.is_copy]
     new = {file_id: {**result_row(result), "versions_key": versions_key} for file_id, result in pairs}
     examination_ids = _write_examinations(connection, scan_id, new)
-    children: tuple[list[dict[str, Any]], ...] = tuple([] for _ in _CHILDREN)
+    children: dict[sa.Table, list[dict[str, Any]]] = defaultdict(list)
     for file_id, result in pairs:
-        for rows, more in zip(children, _child_rows(examination_ids[file_id], result), strict=True):
-            rows.extend(more)
-    for table, rows in zip(_CHILDREN, children, strict=True):
+        for table, rows in _child_rows(examination_ids[file_id], result).items():
+            children[table] += rows
+    for table, rows in children.items():
         if rows:
             connection.execute(table.insert(), rows)
     copies = [(file_ids[place], result) for place, result in by_file.items() if result.is_copy]
@@ -338,7 +310,7 @@ def _write_copies(
     pairs = [
         (found[content]["id"], ids[file_id]) for content, (file_id, _) in zip(contents, copies, strict=True)
     ]
-    copy_children(connection, [table for table in _CHILDREN if table is not access], pairs)
+    copy_children(connection, [one for one in integrity.CHILDREN if one not in {access, reuse}], pairs)
     return ids
 
 
@@ -380,8 +352,8 @@ def _access_rows(source: SourceFile) -> list[dict[str, Any]]:
     return [{"owner": source.owner, "readers": list(source.readers)}]
 
 
-def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str, Any]], ...]:
-    """Return the rows of each table of ``_CHILDREN``, in its order."""
+def _child_rows(examination_id: int, result: FileResult) -> dict[sa.Table, list[dict[str, Any]]]:
+    """Return the rows of a result by table, but for those of the examination itself."""
 
     def row(table: sa.Table, value: Any, **given: Any) -> dict[str, Any]:
         """Return the columns of a table that are attributes of a value."""
@@ -431,16 +403,16 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
         )
         for position, match in enumerate(check.matches if check else ())
     ]
-    return (
-        findings,
-        terms,
-        unread,
-        [{"examination_id": examination_id, **one} for one in _access_rows(result.source)],
-        windows,
-        [row(near_signature, result)] * bool(result.signature),
-        [row(patient_check, check)] * bool(check),
-        matches,
-    )
+    return {
+        finding: findings,
+        health_term: terms,
+        unread_part: unread,
+        access: [{"examination_id": examination_id, **one} for one in _access_rows(result.source)],
+        health_window: windows,
+        near_signature: [row(near_signature, result)] * bool(result.signature),
+        patient_check: [row(patient_check, check)] * bool(check),
+        patient_match: matches,
+    }
 
 
 def _require_masked(result: FileResult) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from hashlib import sha256
@@ -25,7 +25,9 @@ from phiscan.store import seals
 from phiscan.store.column_types import canonical_json, iso
 from phiscan.store.database import inserted_id
 from phiscan.store.sql_batches import as_value, chunks, count, listed, rows_in
-from phiscan.store.tables import (
+from phiscan.store.tables.desk import work_item
+from phiscan.store.tables.integrity import scan_totals
+from phiscan.store.tables.scans import (
     departure,
     early_result,
     examination,
@@ -34,10 +36,8 @@ from phiscan.store.tables import (
     root,
     scan,
     scan_root,
-    scan_totals,
     sighting,
     unread_part,
-    work_item,
 )
 
 
@@ -192,7 +192,12 @@ def known(
     root_id = connection.execute(sa.select(root.c.id).where(root.c.path == root_path)).scalar()
     if root_id is None:
         return {}
-    query = _known_files()
+    of_result = KnownFile._fields[2:-1]
+    query = (
+        sa.select(file.c.path, file.c.id, *(examination.c[name] for name in of_result), file.c.seen_scan_id)
+        .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
+        .join(examination, examination.c.id == sighting.c.examination_id)
+    )
     # The sum keeps SQLite from the index of the root, by which it would sort all of its files each time.
     following = query.where(file.c.root_id + 0 == root_id, file.c.id > after).order_by(file.c.id)
     following = following.limit(len(paths))
@@ -203,16 +208,6 @@ def known(
     missing = requested.difference(result.path for result in results)
     results += [KnownFile._make(row) for row in rows_in(connection, rest, "paths", missing)]
     return {result.path: result for result in results if result.path in requested}
-
-
-def _known_files() -> sa.Select[Any]:
-    """Select the columns of ``KnownFile``, in its order."""
-    of_result = KnownFile._fields[2:-1]
-    return (
-        sa.select(file.c.path, file.c.id, *(examination.c[name] for name in of_result), file.c.seen_scan_id)
-        .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
-        .join(examination, examination.c.id == sighting.c.examination_id)
-    )
 
 
 def note_departures(connection: sa.Connection, scan_id: int) -> dict[int, int]:
@@ -476,39 +471,37 @@ def summary(connection: sa.Connection, scan_id: int | None = None) -> ScanSummar
     n_read = sa.func.coalesce(sa.func.sum(_bytes_read(scan_id)), 0)
     n_files_of = sa.func.count().label("n_files")
     counted = of_scan.with_only_columns(*kinds, n_files_of, n_read.label("n_read")).group_by(*kinds)
-    counts: Counter[Outcome] = Counter()
-    reasons: dict[Outcome, Counter[str]] = {Outcome.SKIPPED: Counter(), Outcome.FAILED: Counter()}
-    referrals: Counter[Referral] = Counter()
-    histories: Counter[Detectors] = Counter()
-    n_bytes = n_second = n_by_name = 0
-    searches: Counter[str] = Counter()
-    not_covered: Counter[str] = Counter()
-    rows = _in_stretches(connection, scan_id, counted)
-    for row in rows:
-        n_files: int = row.n_files
-        outcome = outcome_in_scan(row.outcome, examined_in=row.new, sighted_in=1)
-        counts[outcome] += n_files
-        if outcome in reasons:
-            reasons[outcome][row.reason] += n_files
-        n_bytes += int(row.n_read)
-        n_by_name += n_files * bool(row.by_name)
-        if row.not_covered:
-            not_covered[row.not_covered] += n_files
-        if row.referral is not None:
-            referrals[Referral(row.referral)] += n_files
-            n_second += n_files * bool(row.second_look)
-            if row.outcome == Outcome.SCREENED:  # the others are referred by their names alone
-                histories[detectors_of(row.detectors)] += n_files
-            if row.search == Search.LEFT_OUT:
-                searches["n_left_out"] += n_files
-                searches["n_left_out_identified"] += n_files * (row.referral == Referral.PII_ONLY)
+    rows = [*_in_stretches(connection, scan_id, counted)]
+
+    def tally(kind: Callable[[Any], Any]) -> Counter[Any]:
+        """Count files by what a function says of their group; None is left out."""
+        found: Counter[Any] = Counter()
+        for row in rows:
+            if (value := kind(row)) is not None:
+                found[value] += row.n_files
+        return found
+
+    counts = tally(lambda row: outcome_in_scan(row.outcome, examined_in=row.new, sighted_in=1))
+    reasons = sorted(tally(lambda row: (row.outcome, row.reason)).items())
+    skipped, failed = (
+        {reason: n_files for (outcome, reason), n_files in reasons if outcome == wanted}
+        for wanted in (Outcome.SKIPPED, Outcome.FAILED)
+    )
+    referrals = tally(lambda row: row.referral)
+    histories = tally(
+        # The others are referred by their names alone.
+        lambda row: detectors_of(row.detectors) if row.referral and row.outcome == Outcome.SCREENED else None
+    )
+    not_covered = tally(lambda row: row.not_covered or None)
+    left_out = tally(lambda row: row.referral if row.search == Search.LEFT_OUT else None)
+    searches = {"n_left_out": left_out.total(), "n_left_out_identified": left_out[Referral.PII_ONLY]}
     crawled = count(connection, sa.select(sighting).where(sighting.c.scan_id == scan_id).subquery())
     if crawled != counts.total():
         message = f"scan {scan_id}: {crawled} files crawled, but {counts.total()} outcomes recorded"
         raise StoreError(message)
     parts = _of(unread_part, scan_id)
     n_parts = count(connection, parts.where(unread_part.c.reason != FailReason.SAMPLED.value).subquery())
-    may_wait = n_parts or FailReason.NEEDS_OCR in reasons[Outcome.FAILED]
+    may_wait = n_parts or FailReason.NEEDS_OCR in failed
     n_ocr_files, n_ocr_parts = count_pending(connection, scan_id) if may_wait else (0, 0)
     return ScanSummary(
         scan=scan_id,
@@ -519,22 +512,22 @@ def summary(connection: sa.Connection, scan_id: int | None = None) -> ScanSummar
         crawled=crawled,
         screened=counts[Outcome.SCREENED],
         unchanged=counts[Outcome.UNCHANGED],
-        skipped=dict(sorted(reasons[Outcome.SKIPPED].items())),
-        failed=dict(sorted(reasons[Outcome.FAILED].items())),
-        bytes=n_bytes,
+        skipped=skipped,
+        failed=failed,
+        bytes=sum(int(row.n_read) for row in rows),
         seconds=head.seconds,
         screened_positive=referrals[Referral.REFERRED] + referrals[Referral.PII_ONLY],
         referred=referrals[Referral.REFERRED],
-        second_look=n_second,
+        second_look=tally(lambda row: (row.second_look and row.referral) or None).total(),
         people_at_risk=people_at_risk(connection, sa.select().where(_is_current_in(scan_id)))[()],
         histories=dict(sorted(histories.items())),
         versions=head.versions,
-        searches={**searches, **_audited(connection, scan_id)},
+        searches={**(searches if left_out else {}), **_audited(connection, scan_id)},
         n_unread_parts=n_parts,
         n_ocr_files=n_ocr_files,
         n_ocr_parts=n_ocr_parts,
         not_covered=dict(sorted(not_covered.items())),
-        n_by_name=n_by_name,
+        n_by_name=tally(lambda row: row.by_name or None).total(),
         n_copies=count(connection, _of(reuse, scan_id).where(examination.c.scan_id == scan_id).subquery()),
         n_deleted=count(connection, _missing(scan_id).where(departure.c.moved_to.is_(None)).subquery()),
         n_sampled_files=count(

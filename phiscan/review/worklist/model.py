@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
@@ -18,8 +18,6 @@ from phiscan.model import (
     PiiVector,
     ReaderCount,
     StoredFinding,
-    StoredTerm,
-    UnreadPart,
     Verdict,
 )
 from phiscan.review.records.openings import NEVER, Openings
@@ -306,11 +304,11 @@ class HistoryEntry:
     at: datetime
     who: str
     what: str  # decide, undo, assign, second_verdict, adjudicate, reveal, correct, topic, comment, tag, untag
-    verdict: Verdict | None
-    reason: str
-    note: str  # free text: never in a report or a log
-    is_current: bool  # a verdict that is current
     same_content: bool  # refers to the present content
+    verdict: Verdict | None = None
+    reason: str = ""
+    note: str = ""  # free text: never in a report or a log
+    is_current: bool = False  # a verdict that is current
     path: str = ""  # the identical file that it was done with; "" = this file
     is_undone: bool = False
 
@@ -405,8 +403,10 @@ FIELDS: Mapping[str, Callable[[FileRecord], Any]] = {
     "reviewer": lambda record: record.reviewer or None,
     "assignee": lambda record: record.assignee or None,
     "found": lambda record: [finding_json(one) for one in record.findings],
-    "terms": lambda record: [term_json(one) for one in record.terms],
-    "unread": lambda record: [part_json(one) for one in record.unread],
+    "terms": lambda record: [
+        {"concept": one.concept, "count": one.count, "locator": one.locator} for one in record.terms
+    ],
+    "unread": lambda record: [asdict(one) for one in record.unread],
 }
 """Each field by its name; of a file that is to be judged blind, or was not screened, findings are null."""
 
@@ -451,13 +451,3 @@ def counted_json(counted: ReaderCount | None) -> dict[str, Any] | None:
     known = {name: getattr(counted, name) for name in ("low", "high", "n_accounts")}
     reason = {"reason": ", ".join(counted.notes)} if None in {counted.low, counted.high} else {}
     return {**known, "notes": list(counted.notes), "counted": counted.counted.isoformat(), **reason}
-
-
-def term_json(term: StoredTerm) -> dict[str, Any]:
-    """Return a health concept found."""
-    return {"concept": term.concept, "count": term.count, "locator": term.locator}
-
-
-def part_json(part: UnreadPart) -> dict[str, Any]:
-    """Return a part that could not be read."""
-    return {"locator": part.locator, "reason": part.reason, "detail": part.detail}

@@ -21,7 +21,8 @@ from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import SECOND, GroupMember, WorkState
 from phiscan.store.database import Database
 from phiscan.store.sql_batches import as_value, chunks
-from phiscan.store.tables import file, near_group, near_signature, root, work_item
+from phiscan.store.tables.desk import near_group, near_signature, work_item
+from phiscan.store.tables.scans import file, root
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,19 +108,13 @@ def members(connection: sa.Connection, group_id: int, *, viewer: str) -> tuple[G
         .where(near_group.c.group_id == group_id, ~IS_BLIND)
         .order_by(near_group.c.file_id)
     )
-    rows = connection.execute(query).all()
-    return tuple(_member(row, viewer) for row in rows)
-
-
-def _member(row: sa.Row[Any], viewer: str) -> GroupMember:
-    concealed = row.state is None or (row.awaits == SECOND and row.reviewer != viewer)
-    return as_value(
-        GroupMember,
-        row,
-        state=WorkState.UNDECIDED if concealed else WorkState(row.state),
-        reviewer="" if concealed else row.reviewer,
-        in_list=row.state is not None,
-    )
+    found = []
+    for row in connection.execute(query):
+        concealed = row.state is None or (row.awaits == SECOND and row.reviewer != viewer)
+        state = WorkState.UNDECIDED if concealed else WorkState(row.state)
+        reviewer, in_list = "" if concealed else row.reviewer, row.state is not None
+        found.append(as_value(GroupMember, row, state=state, reviewer=reviewer, in_list=in_list))
+    return tuple(found)
 
 
 def _near(rows: Sequence[sa.Row[Any]]) -> dict[int, tuple[int, float]]:

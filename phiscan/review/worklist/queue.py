@@ -25,7 +25,7 @@ from phiscan.review.records.file_records import (
 from phiscan.review.records.openings import openings_together
 from phiscan.review.records.scans import chosen_scan
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import SECOND, Decision, FileRecord, WorkFilter, WorkState, blinded
+from phiscan.review.worklist.model import SECOND, FileRecord, WorkFilter, WorkState, blinded
 from phiscan.review.worklist.reading import conditions_of
 from phiscan.store.sql_batches import count
 from phiscan.store.tables.desk import decision, work_item
@@ -123,10 +123,12 @@ def item(connection: sa.Connection, file_id: int, *, conceal: bool = False) -> F
         InputError: there is no such file.
     """
     row = last_seen(connection, file_id)
+    same = (decision.c.content_hash == row.content_hash) & (decision.c.content_hash != "")
+    about = sa.select(decision).where((decision.c.file_id == file_id) | same).order_by(decision.c.id)
     found = replace(
         with_evidence(connection, sighted_record(row)),
         outcome=Outcome(row.outcome),
-        decisions=_decisions(connection, row),
+        decisions=tuple(decision_of(made) for made in connection.execute(about)),
         tags=tags_of(connection, [file_id], viewer="").get(file_id, ()),
         openings=openings_together(connection, [file_id]),
     )
@@ -162,7 +164,9 @@ def find(connection: sa.Connection, path: str) -> int:
         message = _(
             "{path}: no such file; expected a path or number that `phiscan queue list` shows", path=path
         )
-        if named := _ending_with(connection, path):
+        ending = file.c.display.endswith(f"/{path}", autoescape=True)
+        like = sa.select(file.c.display).where(ending).order_by(file.c.display).limit(_N_SUGGESTED)
+        if path and (named := [*connection.execute(like).scalars()]):
             message += _("; did you mean {paths}?", paths=", ".join(named))
         raise InputError(message)
     if len(found) > 1:
@@ -207,13 +211,6 @@ def _matching(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> l
     return [*connection.execute(query.where(condition))]
 
 
-def _ending_with(connection: sa.Connection, name: str) -> list[str]:
-    """Return the paths of the first files whose last parts are this name."""
-    ending = file.c.display.endswith(f"/{name}", autoescape=True)
-    query = sa.select(file.c.display).where(ending).order_by(file.c.display).limit(_N_SUGGESTED)
-    return list(connection.execute(query).scalars()) if name else []
-
-
 def _find_absolute(connection: sa.Connection, path: str) -> list[sa.Row[Any]]:
     """Find a file by root and path joined; of nested roots, the file that was seen last."""
     raw = os.fsencode(path)
@@ -229,10 +226,3 @@ def _find_absolute(connection: sa.Connection, path: str) -> list[sa.Row[Any]]:
             found += _matching(connection, (file.c.root_id == row.id) & sa.or_(*names))
     newest = max((row.seen_scan_id for row in found), default=0)
     return [row for row in found if row.seen_scan_id == newest]
-
-
-def _decisions(connection: sa.Connection, row: sa.Row[Any]) -> tuple[Decision, ...]:
-    here = decision.c.file_id == row.file_id
-    same = (decision.c.content_hash == row.content_hash) & (decision.c.content_hash != "")
-    query = sa.select(decision).where(here | same).order_by(decision.c.id)
-    return tuple(decision_of(row) for row in connection.execute(query))

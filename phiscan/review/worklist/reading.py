@@ -40,7 +40,8 @@ from phiscan.review.worklist.near_duplicates import IS_BLIND
 from phiscan.review.worklist.rows import types_mask
 from phiscan.store.column_types import canonical_json, iso
 from phiscan.store.sql_batches import count, listed
-from phiscan.store.tables import access, examination, file, near_group, root, skip, work_item
+from phiscan.store.tables.desk import near_group, skip, work_item
+from phiscan.store.tables.scans import access, examination, file, root
 
 _CURSOR = re.compile(r"([ab]):(risk|informative|oldest):([0-9a-fx.p+-]+):(\d{1,18})", re.ASCII)
 
@@ -187,7 +188,11 @@ def conditions_of(
         newest = sa.select(root.c.complete_scan_id).where(root.c.id == work_item.c.root_id).scalar_subquery()
         conditions.append(work_item.c.arrived >= sa.func.coalesce(newest, 0))
     if wanted.label:
-        conditions.append(~work_item.c.blind & work_item.c.examination_id.in_(_labelled(wanted.label)))
+        written = sa.type_coerce(examination.c.labels, sa.Text)  # by the whole name or id
+        carry = sa.select(examination.c.id).where(
+            written.contains(canonical_json(wanted.label), autoescape=True)
+        )
+        conditions.append(~work_item.c.blind & work_item.c.examination_id.in_(carry))
     if wanted.tag:
         conditions.append(work_item.c.file_id.in_(tagged(wanted.tag, viewer)))
     if wanted.text:
@@ -196,12 +201,6 @@ def conditions_of(
         named = _OTHER.c.path_folded.contains(wanted.text.casefold(), autoescape=True)
         conditions.append(work_item.c.file_id.in_(sa.select(_OTHER.c.file_id).where(named)))
     return conditions
-
-
-def _labelled(label: str) -> sa.Select[Any]:
-    """Select the results of files that carry a sensitivity label, by its whole name or id."""
-    written = sa.type_coerce(examination.c.labels, sa.Text)
-    return sa.select(examination.c.id).where(written.contains(canonical_json(label), autoescape=True))
 
 
 def in_state(
@@ -370,9 +369,7 @@ def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCoun
     moment = iso(now)
     for awaits, state, reviewer, assignee, hidden_until, _, n in work_rows.statuses(connection):
         seen = state_seen(awaits, state, reviewer, viewer)
-        if (
-            awaits == work_rows.DUPLICATE and reviewer != viewer
-        ):  # hidden from this viewer, with nothing to decide
+        if awaits == work_rows.DUPLICATE and reviewer != viewer:  # hidden from them, with nothing to decide
             by_state[WorkState.ANY] += n if hidden_until <= moment else 0
             continue
         if hidden_until > moment:
@@ -438,8 +435,10 @@ def lines(
 ) -> tuple[FileRecord, ...]:
     """Return the rows of these files, in this order."""
     rows = {row.file_id: row for row in connection.execute(_LINES, {"files": file_ids})}
-    groups = {row.group_id for row in rows.values() if row.group_id is not None}
-    sizes = _group_sizes(connection, sorted(groups))
+    groups = sorted({row.group_id for row in rows.values() if row.group_id is not None})
+    of_groups = sa.select(near_group.c.group_id, sa.func.count()).group_by(near_group.c.group_id)
+    of_groups = of_groups.where(near_group.c.group_id.in_(groups), ~IS_BLIND)
+    sizes = {row[0]: row[1] for row in connection.execute(of_groups)} if groups else {}
     passed_over = skipped_by(viewer, now).where(skip.c.file_id.in_(file_ids))
     skipped: set[int] = set(connection.execute(passed_over).scalars())
     tags = tags_of(connection, file_ids, viewer=viewer)
@@ -473,17 +472,6 @@ def _item(row: Any, viewer: str, now: datetime, sizes: dict[int, int], *, skippe
         suppressed=row.hidden_until > iso(now),
     )
     return blinded(record) if row.blind else record
-
-
-def _group_sizes(connection: sa.Connection, groups: Sequence[int]) -> dict[int, int]:
-    if not groups:
-        return {}
-    query: sa.Select[Any] = (
-        sa.select(near_group.c.group_id, sa.func.count())
-        .where(near_group.c.group_id.in_(groups), ~IS_BLIND)
-        .group_by(near_group.c.group_id)
-    )
-    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 MAX_COUNTED = 2000  # items that are counted before an item for its position in the list of a whole state
@@ -520,7 +508,8 @@ def place(
     if start is not None:
         backward = Place(order, start, backward=True)
         previous = rows_from(connection, wanted, backward, viewer=viewer, now=now, n=n_before)
-    in_list = start is not None and _is_in(connection, file_id, wanted, viewer=viewer, now=now)
+    itself = sa.select(work_item.c.file_id).where(work_item.c.file_id == file_id)
+    in_list = connection.execute(narrowed(connection, itself, wanted, viewer, now)).first() is not None
     position = 1 + n_before_it if in_list else None
     following = tuple(row.file_id for row in after)
     numbers = [*(row.file_id for row in reversed(previous)), *([file_id] if in_list else []), *following]
@@ -529,13 +518,6 @@ def place(
     if position is not None and not is_exact:
         position = MAX_COUNTED + 1
     return ListPlace(position, is_exact, total, items, following)
-
-
-def _is_in(
-    connection: sa.Connection, file_id: int, wanted: WorkFilter, *, viewer: str, now: datetime
-) -> bool:
-    query = sa.select(work_item.c.file_id).where(work_item.c.file_id == file_id)
-    return connection.execute(narrowed(connection, query, wanted, viewer, now)).first() is not None
 
 
 def _n_with_before(
@@ -605,7 +587,13 @@ def level(
     names: Mapping[int, str] = {
         row.id: row.display for row in connection.execute(sa.select(root.c.id, root.c.display))
     }
-    query, people = _query(connection, root_id, folder, now), _people(connection, root_id, folder, now)
+    inside = in_folder(root_id, folder, by_index=is_small_folder(connection, root_id, folder))
+    inside.append(work_item.c.hidden_until <= iso(now))
+    parts = _parts(connection, folder)
+    shown = sa.select().where(_is_listed, *inside, work_item.c.blind.is_(False))
+    people: dict[tuple[Any, ...], int] = {}  # in the folder, (), and two levels below, by root and parts
+    for n_keys in (0, 1, 2) if root_id is None else (0, 2, 3):
+        people |= people_at_risk(connection, shown, [work_item.c.root_id, *parts][:n_keys])
     depth = len([part for part in folder.split("/") if part])
     whole = FolderTotal(root_id or 0, folder, people=people.get((), 0))
     if root_id is None:
@@ -613,7 +601,7 @@ def level(
         whole.people, whole.people_apart = everything, everything - whole.people
     tops: dict[Any, FolderTotal] = {}
     inner: dict[tuple[Any, Any], FolderTotal] = {}
-    for row in connection.execute(query):
+    for row in connection.execute(_query(inside, parts)):
         if root_id is None:
             key: tuple[Any, ...] = (row.root_id,)
             top, second, at = FolderTotal(row.root_id, "", names.get(row.root_id, "")), row.first, 0
@@ -648,46 +636,25 @@ def _parts(connection: sa.Connection, folder: str) -> tuple[sa.ColumnElement[str
     return first, _parted(place, after)[0]
 
 
-def _people(
-    connection: sa.Connection, root_id: int | None, folder: str, now: datetime
-) -> dict[tuple[Any, ...], int]:
-    """Return the people at risk in a folder, (), and in those two levels below it, by root and parts."""
-    by_index = is_small_folder(connection, root_id, folder)
-    shown = sa.select().where(
-        _is_listed,
-        *in_folder(root_id, folder, by_index=by_index),
-        work_item.c.blind.is_(False),
-        work_item.c.hidden_until <= iso(now),
-    )
-    levels = [work_item.c.root_id, *_parts(connection, folder)]
-    depths = (0, 1, 2) if root_id is None else (0, 2, 3)
-    found: dict[tuple[Any, ...], int] = {}
-    for depth in depths:
-        found |= people_at_risk(connection, shown, levels[:depth])
-    return found
-
-
-def _query(connection: sa.Connection, root_id: int | None, folder: str, now: datetime) -> sa.Select[Any]:
-    first, second = _parts(connection, folder)
+def _query(
+    inside: Sequence[sa.ColumnElement[bool]], parts: Sequence[sa.ColumnElement[str]]
+) -> sa.Select[Any]:
     # Not the bare column: SQLite would read all rows in the order of the folder's index, to group by it.
     root_number = sa.func.coalesce(work_item.c.root_id, work_item.c.root_id).label("root_id")
-    found = (
-        sa.select(
-            *(root_number, first.label("first"), second.label("second")),
-            *(work_item.c.awaits, work_item.c.state, work_item.c.reviewer, work_item.c.is_open),
-            *(examination.c.mode, access.c.readers),
-            sa.func.count().label("n"),
-            sa.func.min(work_item.c.file_id).label("file_id"),
-        )
+    keys = (
+        *(root_number, parts[0].label("first"), parts[1].label("second")),
+        *(work_item.c.awaits, work_item.c.state, work_item.c.reviewer, work_item.c.is_open),
+        *(examination.c.mode, access.c.readers),
+    )
+    groups = (
+        sa.select(*keys, sa.func.count().label("n"), sa.func.min(work_item.c.file_id).label("file_id"))
         .select_from(work_item)
         .join(examination, examination.c.id == work_item.c.examination_id)
         .outerjoin(access, access.c.examination_id == examination.c.id)
-        .where(work_item.c.hidden_until <= iso(now))
+        .where(*inside)
+        .group_by(*keys)
+        .subquery()
     )
-    by_index = is_small_folder(connection, root_id, folder)
-    found = found.where(*in_folder(root_id, folder, by_index=by_index))
-    n_keys = 9
-    groups = found.group_by(*list(found.selected_columns)[:n_keys]).subquery()
     return sa.select(groups, file.c.display).join(file, file.c.id == groups.c.file_id)
 
 

@@ -164,17 +164,6 @@ def latest_draw(connection: sa.Connection) -> int | None:
     return number
 
 
-def current_in_list(
-    connection: sa.Connection, batch: Sequence[int], members: Mapping[int, sa.Row[Any]]
-) -> list[sa.Row[Any]]:
-    """Return the results of the files that belong to the list: referred, or of the sample."""
-    return [
-        row
-        for row in current(connection, batch)
-        if row.referral == Referral.REFERRED or (row.file_id in members and row.outcome == Outcome.SCREENED)
-    ]
-
-
 def current(connection: sa.Connection, batch: Sequence[int]) -> Sequence[sa.Row[Any]]:
     """Return the results of the files that are present and whose content was read."""
     return connection.execute(_current_files(), {"files": batch}).all()
@@ -197,21 +186,6 @@ def _current_files() -> sa.Select[Any]:
     query = present(query, None).outerjoin(access, access.c.examination_id == examination.c.id)
     query = query.outerjoin(*COUNT)
     return query.where(file.c.id.in_(listed("files")), examination.c.content_hash != "")
-
-
-def members_of(connection: sa.Connection, batch: Sequence[int]) -> dict[int, sa.Row[Any]]:
-    """Return the rows of files in the current random sample."""
-    draw = latest_draw(connection)
-    if draw is None:
-        return {}
-    return {row.file_id: row for row in connection.execute(_MEMBERS, {"files": batch, "draw": draw})}
-
-
-def verdicts_of(connection: sa.Connection, examination_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
-    """Return the decision that stands for each of these results, by their files; it may be about a copy."""
-    return {
-        row.of_file: row for row in connection.execute(_VERDICTS, {"examinations": list(examination_ids)})
-    }
 
 
 def groups_of(connection: sa.Connection, contents: Mapping[int, str]) -> dict[int, int]:
@@ -537,13 +511,20 @@ def _candidates(connection: sa.Connection) -> list[int]:
 
 
 def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
-    members = members_of(connection, batch)
-    standing = current_in_list(connection, batch, members)
+    sample = {"files": batch, "draw": latest_draw(connection)}
+    members = {row.file_id: row for row in connection.execute(_MEMBERS, sample)}
+    standing = [
+        row
+        for row in current(connection, batch)
+        if row.referral == Referral.REFERRED or (row.file_id in members and row.outcome == Outcome.SCREENED)
+    ]
     if not standing:
         return []
     contents = {row.file_id: row.content_hash for row in standing}
     results = [row.id for row in standing]
-    verdicts = verdicts_of(connection, results)
+    # The decision that stands for each result may be about a copy.
+    given = connection.execute(_VERDICTS, {"examinations": results})
+    verdicts = {row.of_file: row for row in given}
     assignees = {row.file_id: row.assignee for row in rows_in(connection, _ASSIGNEES, "files", contents)}
     groups = groups_of(connection, contents)
     awaits = awaited(connection, results, verdicts)
@@ -561,6 +542,7 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
         verdict = verdicts.get(number)
         waits = awaits[number] if verdict else FIRST
         blind = member is not None and waits not in {NOBODY, LEAD} and _is_of_sample(row, member)
+        drawn = member if blind else None
         rows.append(
             {
                 "file_id": number,
@@ -570,10 +552,8 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
                 "content_hash": row.content_hash,
                 "referred": row.referral == Referral.REFERRED,
                 "blind": blind,
-                "risk": member.risk
-                if blind and member
-                else row.risk * opened_factor(opened.get(number, NEVER).n_others),
-                "doubt": member.doubt if blind and member else _doubt(row),
+                "risk": drawn.risk if drawn else row.risk * opened_factor(opened.get(number, NEVER).n_others),
+                "doubt": drawn.doubt if drawn else _doubt(row),
                 "arrived": row.arrived,
                 "media_type": row.media_type,
                 "owner": row.owner or str(row.uid),

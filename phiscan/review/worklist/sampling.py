@@ -57,6 +57,9 @@ _ON_CONTENTS = _STANDING.where(decision.c.content_hash.in_(listed("contents")))
 _AWAITED = sa.select(work_item.c.content_hash, work_item.c.awaits).where(
     work_item.c.content_hash.in_(listed("contents")), work_item.c.state != WorkState.UNDECIDED.value
 )
+_LISTED_PHI = sa.select(work_item.c.content_hash).where(
+    work_item.c.content_hash.in_(listed("contents")), work_item.c.state == Verdict.PHI.value
+)
 _FRAME_ROWS = sa.select(sample_frame).where(sample_frame.c.file_id.in_(listed("files")))
 
 
@@ -127,13 +130,13 @@ def plan(connection: sa.Connection, *, n_queued: int, n_unreferred: int, seed: s
     kinds = [kind for kind, rows in chosen.items() for _ in rows]
     random.Random(f"mix {seed}").shuffle(kinds)  # noqa: S311 (who knows the seed knows the sample anyway)
     risks, doubts = (_dealt(connection, len(kinds), falling=falling) for falling in (True, False))
-    places = {True: 0, False: 0}
+    in_order = {kind: enumerate(rows) for kind, rows in chosen.items()}
     members = []
     for slot, referred in enumerate(kinds):
-        row = chosen[referred][places[referred]]
+        place, row = next(in_order[referred])
         members.append(
             {
-                "place": places[referred],
+                "place": place,
                 "file_id": row.file_id,
                 "content_hash": row.content_hash,
                 "referred": referred,
@@ -141,7 +144,6 @@ def plan(connection: sa.Connection, *, n_queued: int, n_unreferred: int, seed: s
                 "doubt": doubts[slot],
             }
         )
-        places[referred] += 1
     population = [
         {"file_id": row.file_id, "content_hash": row.content_hash, "referred": referred}
         for referred, rows in ((True, queued), (False, others))
@@ -229,7 +231,9 @@ def left(connection: sa.Connection, *, kept: Kept | None = None) -> FrameCounts:
             n_unread -= one.is_final
         elif is_phi:
             gone.add(one.content_hash)
-    found[True] += len(gone) - _n_found_again(connection, gone)
+    # A content that a file of the list has, decided as PHI, moved there, and counts once.
+    again = {row.content_hash for row in rows_in(connection, _LISTED_PHI, "contents", gone)}
+    found[True] += len(gone - again)
     n_open[False] = size.rest - n_final[False]
     sampled = _sampled(connection, made)
     listed_part, rest = (
@@ -319,14 +323,6 @@ def _is_covered(
     file_id: sa.ColumnElement[Any], content_hash: sa.ColumnElement[Any]
 ) -> sa.ColumnElement[bool]:
     return (sample_frame.c.file_id == file_id) & (sample_frame.c.content_hash == content_hash)
-
-
-def _n_found_again(connection: sa.Connection, contents: set[str]) -> int:
-    """Count the contents that a file of the list has, decided as PHI: they moved there, and count once."""
-    query = sa.select(work_item.c.content_hash).where(
-        work_item.c.content_hash.in_(listed("contents")), work_item.c.state == Verdict.PHI.value
-    )
-    return len({row.content_hash for row in rows_in(connection, query, "contents", contents)})
 
 
 def weights(connection: sa.Connection) -> dict[int, float]:

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from phiscan.store.tables import metadata
+from phiscan.store.tables.schema import metadata
 
 # Alembic sets its context up and runs this file; a plain import (a doctest run) does nothing.
 if hasattr(context, "config"):

@@ -20,7 +20,7 @@ examination_digest = table(
 scan_digest = history(
     "scan_digest",
     row_id("number of the digest; of several of one scan, the highest applies"),
-    column("scan_id", RowId, "the scan", sa.ForeignKey("scan.id")),
+    column("scan_id", RowId, "the scan", to="scan.id"),
     column("cause", SafeText, "why it was made: scan, or purge (rows of the scan were removed by policy)"),
     column("n_examinations", sa.BigInteger, "results that the scan made"),
     column("examinations", sa.Text, "sha256 over the digests of its results"),
@@ -57,8 +57,8 @@ seal_total = table(
 legal_hold = history(
     "legal_hold",
     row_id("number of the entry; of several about one file or root, the highest applies"),
-    column("root_id", RowId, "the root held; null = a single file", sa.ForeignKey("root.id"), null=True),
-    column("file_id", RowId, "the file held; null = a whole root", sa.ForeignKey("file.id"), null=True),
+    column("root_id", RowId, "the root held; null = a single file", to="root.id", null=True),
+    column("file_id", RowId, "the file held; null = a whole root", to="file.id", null=True),
     column("state", sa.Text, "placed or lifted"),
     column("reason", SafeText, "why, such as the number of the case"),
     who("set_by", "who"),

@@ -31,13 +31,14 @@ def one_of(column: str, values: Iterable[str]) -> sa.CheckConstraint:
 
 
 def column(
-    name: str, kind: Any, comment: str, *args: Any, null: bool = False, default: Any = None
+    name: str, kind: Any, comment: str, *, to: str = "", null: bool = False, default: Any = None
 ) -> sa.Column[Any]:
     """Return a column with its comment, NOT NULL unless ``null``.
 
-    ``default``: the value in rows written without one.
+    ``to``: the column of another table that it points at. ``default``: the value in rows written without one.
     """
-    return sa.Column(name, kind, *args, nullable=null, comment=comment, server_default=default)
+    reference = (sa.ForeignKey(to),) if to else ()
+    return sa.Column(name, kind, *reference, nullable=null, comment=comment, server_default=default)
 
 
 def who(name: str, comment: str) -> sa.Column[Any]:

@@ -66,9 +66,7 @@ user_event = history(
     "user_event",
     row_id("number of the event"),
     column("event", sa.Text, "what happened; the same word as the action of the audit log"),
-    column(
-        "user_id", RowId, "the account; null = no such account", sa.ForeignKey("user_account.id"), null=True
-    ),
+    column("user_id", RowId, "the account; null = no such account", to="user_account.id", null=True),
     column(
         "value",
         SafeText,
@@ -85,17 +83,13 @@ web_session = table(
     "web_session",
     row_id("number of the session"),
     column("token_hash", sa.Text, "sha256 of the random value in the cookie"),
-    column("user_id", RowId, "whose", sa.ForeignKey("user_account.id")),
+    column("user_id", RowId, "whose", to="user_account.id"),
     column("method", sa.Text, "how the person signed in: password or provider"),
     column("address", SafeText, "network address of the browser that signed in"),
     column("created", UtcTime, "when it began"),
     column("seen", UtcTime, "last request, to the minute"),
     column("ended", UtcTime, "when it was ended: signed out or revoked", null=True),
-    column(
-        "purpose",
-        SafeText,
-        "purpose of reveals in this session; empty = not given yet",
-    ),
+    column("purpose", SafeText, "purpose of reveals in this session; empty = not given yet"),
     seal(),
     one_of("method", ("password", "provider")),
     sa.CheckConstraint("length(token_hash) = 64", name="token_is_a_hash"),
@@ -108,7 +102,7 @@ api_token = table(
     "api_token",
     row_id("number of the token"),
     column("token_hash", sa.Text, "sha256 of the token"),
-    column("user_id", RowId, "account whose rights it has", sa.ForeignKey("user_account.id")),
+    column("user_id", RowId, "account whose rights it has", to="user_account.id"),
     column("label", SafeText, "what it is for"),
     column("created", UtcTime, "when it was made"),
     column("expires", UtcTime, "when it expires"),
@@ -130,9 +124,7 @@ api_token = table(
 sign_in_attempt = table(
     "sign_in_attempt",
     row_id("number of the attempt"),
-    column(
-        "user_id", RowId, "the account; null = no such account", sa.ForeignKey("user_account.id"), null=True
-    ),
+    column("user_id", RowId, "the account; null = no such account", to="user_account.id", null=True),
     column("address", SafeText, "network address that it came from"),
     column("at", UtcTime, "when"),
     sa.Index(None, "user_id", "at"),
@@ -156,7 +148,7 @@ sign_in_challenge = table(
     "sign_in_challenge",
     row_id("number of the sign-in"),
     column("secret_hash", sa.Text, "sha256 of the cookie that the same browser must send with the code"),
-    column("user_id", RowId, "account whose code is required", sa.ForeignKey("user_account.id")),
+    column("user_id", RowId, "account whose code is required", to="user_account.id"),
     column("state", sa.Text, "sha256 over password hash and sealed secret: a change of either ends it"),
     column("created", UtcTime, "when the password was accepted; valid for minutes"),
     sa.UniqueConstraint("secret_hash"),
@@ -166,7 +158,7 @@ sign_in_challenge = table(
 recovery_code = table(
     "recovery_code",
     row_id("number of the code"),
-    column("user_id", RowId, "whose", sa.ForeignKey("user_account.id")),
+    column("user_id", RowId, "whose", to="user_account.id"),
     column("code_hash", sa.Text, "HMAC-SHA256 of account and code under a key of the home"),
     column("used", UtcTime, "when it was used; null = not yet", null=True),
     seal(),
@@ -179,7 +171,7 @@ recovery_code = table(
 saved_view = table(
     "saved_view",
     row_id("number of the view"),
-    column("user_id", RowId, "whose", sa.ForeignKey("user_account.id")),
+    column("user_id", RowId, "whose", to="user_account.id"),
     column("name", SafeText, "its name"),
     column("query", SafeText, "the filters, as the address of the queue page writes them"),
     column("created", UtcTime, "when it was saved"),

@@ -8,7 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from phiscan.store.tables import SCHEMA_VERSION, metadata
+from phiscan.store.tables import SCHEMA_VERSION
+from phiscan.store.tables.schema import metadata
 
 revision = SCHEMA_VERSION
 down_revision: str | None = None
