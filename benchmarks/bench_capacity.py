@@ -215,7 +215,7 @@ def _write_letters(folder: Path, n_files: int, n_bytes: int) -> None:
         "lift",
     ]
     for number in range(n_files):
-        lines = []
+        lines: list[str] = []
         size = 0
         while size < n_bytes:
             lines.append(f"{' '.join(words[(number + len(lines)) % 7 :])} ({number}-{len(lines)}).\n")

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -27,7 +28,6 @@ import uvicorn
 from phiscan.config import Config
 from phiscan.model import EntityType, FileResult, PiiBit, PiiVector, Verdict
 from phiscan.review.accounts.users import Role
-from phiscan.review.desk.desk import Desk
 from phiscan.review.records.file_records import present
 from phiscan.review.store import Store
 from phiscan.review.worklist import rows as work_rows
@@ -154,7 +154,8 @@ FILTERS = {
 }
 
 
-def whole_page(desk: Desk) -> None:
+def whole_page(store: Store) -> None:
+    desk = store.desk
     desk.items(viewer="ana", now=NOW)
     desk.counts(viewer="ana", now=NOW)
     desk.progress(since=NOW)
@@ -168,7 +169,8 @@ def test_bench_pages(database: Path) -> None:
     with Store.open(url_of(database)) as store:
         desk = store.desk
         for name, (wanted, order) in FILTERS.items():
-            print_times(name, timed(lambda w=wanted, o=order: desk.items(w, viewer="ana", now=NOW, order=o)))
+            page = partial(desk.items, wanted, viewer="ana", now=NOW, order=order)
+            print_times(name, timed(page))
         cursor = ""
         for _ in range(200):
             cursor = desk.items(viewer="ana", now=NOW, cursor=cursor).after
@@ -176,7 +178,7 @@ def test_bench_pages(database: Path) -> None:
         print_times("counts by state", timed(lambda: desk.counts(viewer="ana", now=NOW)))
         print_times("choices of the filters", timed(desk.choices, 20))
         print_times("progress today", timed(lambda: desk.progress(since=NOW)))
-        print_times("everything that the queue page asks for", timed(lambda: whole_page(desk)))
+        print_times("everything that the queue page asks for", timed(lambda: whole_page(store)))
         print_times("what an estimate of the rest needs", timed(desk.left, 20))
         print_times("one item in full", timed(lambda: desk.detail(4711, viewer="ana", now=NOW)))
 
@@ -397,7 +399,8 @@ def test_bench_recording(database: Path) -> None:
     """Recording 500 referred files into the full database, with and without keeping the list, in turn."""
     with Store.open(url_of(database)) as store:
         state = store.begin_scan([ROOT], versions={}, options={"again": True}, now=NOW)
-        kept, bare = [], []
+        kept: list[float] = []
+        bare: list[float] = []
         first = N_ITEMS
         for _ in range(12):
             for seconds, keeping in ((kept, True), (bare, False)):

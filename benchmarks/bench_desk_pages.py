@@ -30,7 +30,7 @@ from phiscan.review.store import Store
 from phiscan.review.worklist.model import FileRecord, WorkFilter
 from phiscan.web.app import create_app
 from phiscan.web.request_context import Settings
-from phiscan.web.routes.passages import is_quick
+from phiscan.web.routes.reveal import is_quick
 from tests.browser.share import make_share
 from tests.browser.test_keys_per_decision import LETTER
 from tests.review.results import url_of

@@ -127,7 +127,7 @@ def _share(name: str, people: list[Person], engine: Engine, matcher: Matcher) ->
     matched: Counter[str] = Counter()
     files: Counter[str] = Counter()
     referred: Counter[bool] = Counter()
-    seconds: Counter[bool] = Counter()
+    seconds = dict.fromkeys((False, True), 0.0)
     with_index = replace(engine, patients=matcher)
     for number, (kind, text, _) in enumerate(documents(people)):
         document = Document(text, (), "text/csv" if kind == "table" else "text/plain")
@@ -152,5 +152,5 @@ def _share(name: str, people: list[Person], engine: Engine, matcher: Matcher) ->
 
 
 if __name__ == "__main__":
-    numbers = [int(word) for word in sys.argv[1:5]]
-    measure(*numbers, folder=Path(sys.argv[5]) if len(sys.argv) > 5 else None)
+    patients, people, strangers, others = map(int, sys.argv[1:5])
+    measure(patients, people, strangers, others, Path(sys.argv[5]) if len(sys.argv) > 5 else None)

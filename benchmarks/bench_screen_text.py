@@ -59,12 +59,12 @@ def covered(spans: list[tuple[int, int]], cells: list[tuple[int, int]]) -> set[i
 
 def measure(name: str, n_errors: int, family_shown: str) -> None:  # noqa: C901, PLR0915 (one table)
     screener = build_screener(Config())
-    found, gold, right = Counter(), Counter(), Counter()
+    found, gold, right = (Counter[str]() for _ in range(3))
     any_found, any_gold = 0, 0
     n_words = n_chars = n_false_people = 0
     seconds = 0.0
     shown: list[str] = []
-    n_people_bits = Counter()
+    n_people_bits = Counter[int]()
     for line in (DATA / f"{name}.jsonl").open(encoding="utf-8"):
         record = json.loads(line)
         text = record["text"]

@@ -74,10 +74,10 @@ def test_print_what_is_referred_of_the_unseen_texts(folder: str) -> None:
             naive = len({hit.concept for hit in health.terms}) >= 3 and (
                 full_name or bool(bits & _IDENTIFIERS)
             )
-            verdicts = (referral is Referral.REFERRED, naive, *eyes)
-            counts = [count + verdict for count, verdict in zip(counts, verdicts, strict=True)]
+            ruled = (referral is Referral.REFERRED, naive, *eyes)
+            counts = [count + verdict for count, verdict in zip(counts, ruled, strict=True)]
             shown = "".join("ABC"[place] if eye else "-" for place, eye in enumerate(eyes))
-            mark = "REFERRED" if verdicts[0] else ""
+            mark = "REFERRED" if ruled[0] else ""
             if each:
                 score = f"{health.score:.3f}"
                 print(f"  {kind:30} {case:24} {score} {screening.hamming} {shown} {int(naive)} {mark}")

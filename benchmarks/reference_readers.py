@@ -241,7 +241,8 @@ SECONDS: dict[str, Callable[[Path], str]] = {
     ".xlsx": openpyxl_text,
     ".xlsm": openpyxl_text,
     ".xls": xlrd_text,
-} | dict.fromkeys((".docx", ".docm", ".pptx", ".odt", ".odp", ".ods"), package_text)
+    **dict.fromkeys((".docx", ".docm", ".pptx", ".odt", ".odp", ".ods"), package_text),
+}
 
 
 def second_text(file: Path) -> str | None:
