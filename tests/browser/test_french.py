@@ -46,5 +46,5 @@ def test_french_pages_have_no_barrier(sit: Sit) -> None:
     seat = sit("Lea", locale="fr-CA")
     for path in ("/queue", "/items/1", "/left", "/scans", "/folders", "/keys", "/reports"):
         page = seat.go(path)
-        assert barriers(seat, dark=False) == [], path
+        assert barriers(seat) == [], path
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -1,10 +1,7 @@
 """One day's history: desk, status line, terminal and report say the same two figures, in the same words."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,20 +10,19 @@ import pytest
 from phiscan.model import Verdict
 from phiscan.review.store import Store
 from tests.browser.conftest import Seat, Server, Sit
+from tests.pipeline.harness import ToolHere
 from tests.review.samples import members
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), pytest.mark.usefixtures("warm")]
 
 LETTER = "Re: {name}, date of birth 1961-04-02, health card 3085-222-580-TU. Biopsy: invasive carcinoma.\n"
 N_ARRIVED = 12
 
 
 def command(server: Server, *arguments: str) -> str:
-    environ = {**os.environ, "PHISCAN_HOME": str(server.home), "PYTHONPATH": str(Path.cwd())}
-    made = [sys.executable, "-m", "phiscan", *arguments]
-    return subprocess.run(
-        made, env=environ, cwd=server.home, check=True, capture_output=True, text=True
-    ).stdout
+    done = ToolHere(server.home).run(*arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def plain(text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from phiscan.store.identity import create_key
 from tests.cluster.harness import cluster_of, kill_group
-from tests.pipeline.harness import PACED, Tool, n_recorded, write_share
+from tests.pipeline.harness import PACED, Tool, ToolHere, n_recorded, write_share
 from tests.pipeline.rows import database_rows
 from tests.servers.certificate import make_certificate
 from tests.waiting import wait_until
@@ -27,7 +27,7 @@ def _share(folder: Path, n_files: int) -> Path:
 
 def homes(tmp_path: Path, share: str | Path) -> tuple[Tool, Tool]:
     """Scan undisturbed with one home; give another one the same key."""
-    undisturbed, other = Tool(tmp_path / "home"), Tool(tmp_path / "home2")
+    undisturbed, other = ToolHere(tmp_path / "home"), Tool(tmp_path / "home2")
     assert undisturbed.run("scan", share).returncode == 1
     other.same_key(undisturbed)
     return undisturbed, other

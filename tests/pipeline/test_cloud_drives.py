@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.harness import Tool, write_share
+from tests.pipeline.harness import ToolHere, write_share
 from tests.servers.cloud import CloudServer
 from tests.servers.google_drive import GoogleDrive
 from tests.servers.microsoft365 import Microsoft365
@@ -16,7 +16,7 @@ USER = "ann@contoso.com"
 
 @pytest.mark.parametrize("service", [Microsoft365, GoogleDrive])
 def test_a_cloud_drive_is_scanned_as_a_folder_is(
-    tool: Tool, tmp_path: Path, service: type[CloudServer], monkeypatch: pytest.MonkeyPatch
+    tool_here: ToolHere, tmp_path: Path, service: type[CloudServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "share"
     folder.mkdir()
@@ -32,17 +32,17 @@ def test_a_cloud_drive_is_scanned_as_a_folder_is(
         drive.share(next(iter(items.values())), server.public)
         for name, value in server.environment(tmp_path / "server").items():
             monkeypatch.setenv(name, value)
-        there = tool.scan_like_a_folder(root, folder, server.secret)
+        there = tool_here.scan_like_a_folder(root, folder, server.secret)
         assert there["screened"] == 30
         path, item = next(iter(items.items()))
         drive.replace(item, path.read_bytes().replace(b"diabetes", b"diabetez"))
         requests = len(server.requests)
-        second = tool.scan(root, hidden=server.secret)
+        second = tool_here.scan(root, hidden=server.secret)
         assert (second["screened"], second["unchanged"]) == (1, 29)
         assert len(server.requests) - requests < 15
-        with sqlite3.connect(tool.database) as connection:
+        with sqlite3.connect(tool_here.database) as connection:
             owners = connection.execute("SELECT count(*) FROM access WHERE owner = ?", (USER,)).fetchone()
             readers = connection.execute("SELECT * FROM access").fetchall()
         assert owners == (31,)
         assert "everyone" in str(readers)
-        assert not tool.has_written(server.secret)
+        assert not tool_here.has_written(server.secret)

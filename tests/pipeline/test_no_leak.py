@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.harness import Tool
+from tests.pipeline.harness import Tool, ToolHere
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -22,7 +22,7 @@ def _found_in(data: bytes, values: set[str]) -> set[str]:
 
 
 @pytest.mark.slow
-def test_no_identifier_outlives_the_scan(tool: Tool) -> None:
+def test_no_identifier_outlives_the_scan(tool: Tool, tool_here: ToolHere) -> None:
     values = _planted()
     assert len(values) > 200
     assert min(map(len, values)) >= 6
@@ -39,7 +39,8 @@ def test_no_identifier_outlives_the_scan(tool: Tool) -> None:
         ["queue", "decide", "--from", truth, "--reviewer", "truth"],
         ["report", "--out", report],
     ):
-        done = tool.run(*arguments)
+        # What workers say themselves is seen where the scan is a process of its own.
+        done = (tool if arguments[0] == "scan" else tool_here).run(*arguments)
         assert done.returncode in {0, 1, 3}, (arguments, done.stderr)
         assert "internal error" not in done.stderr, (arguments, done.stderr)
         printed += [done.stdout, done.stderr]

@@ -15,7 +15,7 @@ from tests.pipeline.harness import (
     LAST,
     LETTER,
     MINUTES,
-    Tool,
+    ToolHere,
     n_recorded,
     processes_of,
     write_share,
@@ -73,9 +73,9 @@ _ssh, _webdav, _smb = (partial(_files, start) for start in (running_sshd, runnin
 @pytest.mark.slow
 @pytest.mark.parametrize("source", [_ssh, _webdav, _smb, _mailbox, _tables])
 def test_a_killed_scan_gives_the_same_rows_as_an_undisturbed_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: Any
+    tool_here: ToolHere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: Any
 ) -> None:
-    undisturbed, disturbed = Tool(tmp_path / "home"), Tool(tmp_path / "home2")
+    undisturbed, disturbed = tool_here, ToolHere(tmp_path / "home2")
     moments = random.Random("kill")
     with source() as (url, environment):
         for name, value in environment.items():
@@ -126,30 +126,28 @@ def _fill(database: Database) -> int:
 @pytest.mark.parametrize("running", [running_postgresql, running_mariadb])
 @pytest.mark.parametrize("table_rows", [300, 3_000])  # a short text, and one in windows
 def test_a_sample_of_a_table_stands_for_all_its_rows(
-    tool: Tool, monkeypatch: pytest.MonkeyPatch, running: Any, table_rows: int
+    tool_here: ToolHere, monkeypatch: pytest.MonkeyPatch, running: Any, table_rows: int
 ) -> None:
     with running() as database:
         n_people = _fill(database)
         for name, value in database.environment.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setenv("PHISCAN_SHARES_TABLE_ROWS", str(table_rows))
-        done = tool.run("scan", database.url, "--json")
+        done = tool_here.run("scan", database.url, "--json")
         assert done.returncode == 3, done.stderr  # what was not read of the stock is not clean
         summary = json.loads(done.stdout)
         assert (summary["screened"], summary["referred"], summary["second_look"]) == (2, 1, 1)
         assert (summary["sampled_files"], summary["unread_parts"]) == (1, 1)
         assert PASSWORD not in done.stdout + done.stderr
-        again = json.loads(tool.run("scan", database.url, "--json").stdout)
-        assert (again["screened"], again["unchanged"]) in {
-            (0, 2),
-            (2, 0),
-        }  # counted, or changed in this second
-    below = "" if running is running_mariadb else "/public"
-    shown = json.loads(tool.run("queue", "show", f"{database.url}{below}/visits.sqlite", "--json").stdout)
+        again = json.loads(tool_here.run("scan", database.url, "--json").stdout)
+        counted = (again["screened"], again["unchanged"])
+        assert counted in {(0, 2), (2, 0)}  # changed in this second
+    visits = f"{database.url}{'' if running is running_mariadb else '/public'}/visits.sqlite"
+    shown = json.loads(tool_here.run("queue", "show", visits, "--json").stdout)
     low, high = shown["people_interval"]
     assert low <= n_people <= high
     assert low <= shown["people"] <= high
     (part,) = (part for part in shown["unread"] if part["locator"] == "#rows")
     assert part["reason"] == "sampled"
     assert "of 6,000 rows was read" in part["detail"]
-    assert not tool.has_written(PASSWORD)
+    assert not tool_here.has_written(PASSWORD)
