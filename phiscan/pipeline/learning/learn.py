@@ -193,7 +193,7 @@ def learn_version(config: Config, store: Store, *, by: str, now: datetime) -> tu
         "warnings": warnings_of(decided.files, learned, decided.log_odds, share),
     }
     model = {"base": base_of(classifier), "prototypes": health, "pii": pii, "decision": learned.to_json()}
-    number = 1 + len(versions(store.database))
+    number = 1 + max((known.number for known in versions(store.database)), default=0)
     written = _write(config.home / "models" / str(number), model)
     add_version(store.database, number=number, files=written, summary=summary, by=by, now=now)
     return number, summary

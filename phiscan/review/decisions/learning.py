@@ -19,7 +19,7 @@ from phiscan.review.decisions.writing import about, checked_name, checked_text
 from phiscan.review.records.file_records import current_results, last_seen
 from phiscan.review.worklist.model import SECOND
 from phiscan.store.database import Database
-from phiscan.store.sql_batches import as_value, count
+from phiscan.store.sql_batches import as_value
 from phiscan.store.tables.desk import (
     decision,
     decision_undo,
@@ -487,7 +487,7 @@ def add_version(
     by = checked_name("--by", by)
 
     def write(connection: sa.Connection) -> None:
-        if count(connection, model_version) + 1 != number:
+        if 1 + (connection.execute(sa.select(sa.func.max(model_version.c.id))).scalar() or 0) != number:
             message = f"version {number}: was made by somebody else meanwhile; learn again"
             raise InputError(message)
         values = {"id": number, "files": dict(files), "summary": dict(summary)}
